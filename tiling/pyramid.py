@@ -4,7 +4,7 @@ Tiles are zstd at level 1 after horizontal differencing, with a checksum each, s
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +19,7 @@ from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.levels import halve, levels_to_make, rechunk_bands
 from gigavqa.tiling.orientation import ORIENTATION_TAG
 from gigavqa.tiling.sources import Source
-from gigavqa.tiling.sources.base import Pixels
+from gigavqa.tiling.sources.base import Decoder, Pixels
 
 _TILE = 512
 
@@ -33,15 +33,22 @@ def write_pyramid(source: Source, path: Path, progress: OnProgress | None = None
 
     Needs memory for a few bands of 512 rows, and room for temporary files of a third of the pixels beside `path`.
     """
-    levels, num_decoded = levels_to_make(source.decoder)
+    write_levels(source.decoder, path, progress, _tags(source))
+
+
+def write_levels(
+    decoder: Decoder, path: Path, progress: OnProgress | None = None, tags: Mapping[str, Any] | None = None
+) -> None:
+    """Write the pyramid of what a decoder reads, as `write_pyramid` does, with `tags` of the first level."""
+    levels, num_decoded = levels_to_make(decoder)
     with TiffWriter(path, bigtiff=True) as writer, ExitStack() as files:
         pages = _LevelWriter(writer, _count_pixels(progress, sum(level.size.area for level in levels)))
         half: IO[bytes] | None = None
         for number, size in enumerate(level.size for level in levels):
-            bands = _read_back(half, size) if half else source.decoder.bands(number, Region(0, 0, *size))
+            bands = _read_back(half, size) if half else decoder.bands(number, Region(0, 0, *size))
             is_halved = num_decoded <= number + 1 < len(levels)
             half = files.enter_context(tempfile.TemporaryFile(dir=path.parent)) if is_halved else None
-            pages.write(bands, size, {"subfiletype": 1} if number else _tags(source), half)
+            pages.write(bands, size, {"subfiletype": 1} if number else {**(tags or {})}, half)
 
 
 def _count_pixels(progress: OnProgress | None, total: int) -> Callable[[int], object]:

@@ -34,7 +34,7 @@ def print_build(made: BuildSummary, page: Path, *, has_reviews: bool) -> None:
     """Print what a build read, what each recipe yielded, what can be guessed, and the next commands."""
     told = f"{made.annotations:,} annotations of {count_noun(len(made.categories), 'category', 'categories')}"
     out.print(f"{made.name}: {told} in {count_noun(made.images, 'image')} ({made.form})", markup=False)
-    _print_omissions(made.omissions)
+    print_omissions(made.omissions)
     print_table(_YIELDS, [_yield_row(each) for each in made.yields])
     out.print()
     print_table(_GUESSING, [score_cells(score) for score in best_readers(made.guessing["after"])])
@@ -79,7 +79,8 @@ def print_explanation(found: Mapping[str, Any]) -> None:
     print_table([TableColumn("object"), TableColumn("category"), TableColumn("box in pixels")], rows)
 
 
-def _print_omissions(omissions: Mapping[str, Any]) -> None:
+def print_omissions(omissions: Mapping[str, Any]) -> None:
+    """Print what was left out, by reason, and the first sentences."""
     if not omissions["counts"]:
         return
     told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(omissions["counts"].items()))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Flag = Literal["difficult", "crowd", "ignore", "occluded", "truncated"]
 """What a tool says of an object: hard to tell, many objects in one outline, a zone without labels, hidden in part, cut
@@ -98,3 +98,7 @@ class Omissions:
 
     def __len__(self) -> int:
         return self.counts.total()
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {"counts": dict(self.counts), "sentences": [omission._asdict() for omission in self]}

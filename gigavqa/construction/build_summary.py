@@ -46,9 +46,7 @@ class BuildSummary:
     @classmethod
     def of(cls, build: "Build") -> "BuildSummary":
         """Return the summary of a build whose stages are done."""
-        vocabulary, omissions, guessing = map(
-            build.folder.read_json, ("vocabulary.json", "omissions.json", "guessing.json")
-        )
+        vocabulary, guessing = map(build.folder.read_json, ("vocabulary.json", "guessing.json"))
         questions = Counter(record["id"].rpartition("-")[0] for record in build.records())
         benchmark = build.settings.benchmark
         return cls(
@@ -57,7 +55,7 @@ class BuildSummary:
             images=vocabulary["images"],
             annotations=sum(vocabulary["categories"].values()),
             categories=vocabulary["categories"],
-            omissions=omissions,
+            omissions=build.omissions,
             yields=tuple(_yields(build, questions)),
             guessing=guessing,
             questions=questions.total(),

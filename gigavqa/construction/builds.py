@@ -4,11 +4,10 @@ A stage whose inputs, settings and versions are those of the last time is not do
 interrupted goes on, and one that is asked for again costs a look.
 """
 
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,20 @@ from gigavqa.construction.build_folder import BuildFolder, canonical_json, diges
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
 from gigavqa.construction.bundles import Bundle, read_bundles
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
+from gigavqa.construction.composites import COMPOSITE_FILES, Composites
+from gigavqa.construction.draws import stream
 from gigavqa.construction.errors import BuildError
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
 from gigavqa.construction.question_records import blind_question
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
-from gigavqa.construction.recipes.recipe import CategoryNames, QuestionRecipe, RecipeContext
-from gigavqa.construction.recipes.registry import installed_recipes, recipes_of
+from gigavqa.construction.recipes.recipe import (
+    CategoryNames,
+    QuestionRecipe,
+    RecipeContext,
+)
+from gigavqa.construction.recipes.registry import choose_recipes
 from gigavqa.construction.rejections import RejectionCounts
 from gigavqa.construction.selection import Quotas, balance_letters, select
 from gigavqa.runtime.suggestions import did_you_mean
@@ -36,6 +41,7 @@ from gigavqa.runtime.work_progress import counted
 
 _FILES: Mapping[str, Sequence[str]] = {
     "annotations": ("annotations.jsonl", "vocabulary.json", "omissions.json", "inputs.json"),
+    "composites": COMPOSITE_FILES,
     "candidates": ("candidates.jsonl", "rejections.json"),
     "samples": ("samples.jsonl", "selection.json", "guessing.json"),
 }
@@ -55,26 +61,10 @@ class Build:
     def recipes(self) -> Sequence[QuestionRecipe]:
         """The recipes of this build, in the order of the installed ones.
 
-        Raises BuildError for a name that none has, and for a benchmark of which none makes records.
+        Raises BuildError for a name that none has, and for a benchmark or form of which none makes records.
         """
-        benchmark, installed = self.settings.benchmark, recipes_of(self.settings.benchmark)
-        if not installed:
-            known = sorted({recipe.benchmark for recipe in installed_recipes().values()})
-            told = f"no recipe makes records of '{benchmark}'{did_you_mean(benchmark, known)}"
-            raise BuildError(f"--benchmark: {told}; known: {', '.join(known)}")
-        wanted = self.settings.recipes or tuple(installed)
-        if unknown := [name for name in wanted if name not in installed]:
-            told = ", ".join(installed)
-            raise BuildError(
-                f"{benchmark} has no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: its recipes are {told}"
-            )
-        chosen = [recipe for name, recipe in installed.items() if name in wanted]
-        if not self.settings.recipes:
-            chosen = [recipe for recipe in chosen if not recipe.forms or self._reader.name in recipe.forms]
-        if not chosen:
-            told = f"{self.form} does not say what its images show"
-            raise BuildError(f"{told}; name the recipes of {benchmark} by --recipes: {', '.join(installed)}")
-        return chosen
+        settings = self.settings
+        return choose_recipes(settings.benchmark, settings.recipes, settings.parameters, self._reader)
 
     @cached_property
     def context(self) -> RecipeContext:
@@ -128,8 +118,13 @@ class Build:
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
         self._stage("annotations", self._annotation_inputs, self._read_annotations)
+        if made := self._composites:
+            digest, seed = self.folder.digest_of("annotations"), self.settings.seed
+            composites = {"annotations": digest, "composition": made.version, "seed": seed}
+            work = partial(made.compose, self._annotated(), self.settings.images, seed)
+            self._stage("composites", composites, work, made.are_there)
         candidates = {
-            "annotations": self.folder.digest_of("annotations"),
+            "annotations": self.folder.digest_of("composites" if made else "annotations"),
             "recipes": [recipe.version for recipe in self.recipes],
             "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
             "bundles": [bundle.document() for bundle in self.context.bundles],
@@ -150,6 +145,27 @@ class Build:
 
     def images(self) -> Iterator[AnnotatedImage]:
         """Yield the annotated images, in the order of their names."""
+        return self._composites.images() if self._composites else self._annotated()
+
+    @property
+    def image_folder(self) -> Path:
+        """Where the images lie that questions are about: the annotated ones, or those that were composed of them."""
+        return self._composites.path if self._composites else self.settings.images
+
+    @property
+    def omissions(self) -> dict[str, Any]:
+        """What was left out of annotations, and of what was composed of them, as JSON."""
+        found: dict[str, Any] = self.folder.read_json("omissions.json")
+        more = self._composites.omissions() if self._composites else {"counts": {}, "sentences": []}
+        counts = Counter(found["counts"]) + Counter(more["counts"])
+        return {"counts": dict(counts), "sentences": [*found["sentences"], *more["sentences"]]}
+
+    @cached_property
+    def _composites(self) -> Composites | None:
+        first = next(self._annotated(), None)
+        return Composites.wanted(self.folder, self.recipes, first) if first else None
+
+    def _annotated(self) -> Iterator[AnnotatedImage]:
         return map(read_image_line, self.folder.read_lines("annotations.jsonl"))
 
     def candidates(self) -> Iterator[Candidate]:
@@ -161,9 +177,15 @@ class Build:
         for recipe in self.recipes:
             yield from recipe.candidates(image, self.context, self._stream(recipe.name, image.image))
 
-    def _stage(self, name: str, inputs: Mapping[str, Any], work: Callable[[], None]) -> None:
+    def _stage(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        work: Callable[[], None],
+        is_there: Callable[[], bool] = lambda: True,
+    ) -> None:
         key = canonical_json(inputs)
-        if not self.folder.is_current(name, key):
+        if not (self.folder.is_current(name, key) and is_there()):
             work()
             self.folder.finish(name, key, _FILES[name])
 
@@ -193,8 +215,7 @@ class Build:
             told = f"categories '{alike[0]}' and '{alike[1]}' are written alike"
             raise BuildError(f"{self.settings.source}: {told}; make them one there, or name them apart")
         self.folder.write_json("vocabulary.json", vocabulary.document())
-        sentences = [omission._asdict() for omission in omissions]
-        self.folder.write_json("omissions.json", {"counts": dict(omissions.counts), "sentences": sentences})
+        self.folder.write_json("omissions.json", omissions.document())
         self.folder.write_json("inputs.json", self._annotation_inputs)
 
     def _with_additions(self, images: Iterable[AnnotatedImage]) -> Iterable[AnnotatedImage]:
@@ -220,12 +241,13 @@ class Build:
         taken = [one for one in self.candidates() if one.id in accepted]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
-        balanced = rebalance([blind_question(*each) for each in worded])
-        kept = {question.id for question in balanced.kept}
-        records = (self._recipe(one).record(one, text) for one, text in worded if one.id in kept)
+        spared = frozenset(recipe.name for recipe in self.recipes if getattr(recipe, "is_guessable", False))
+        scored = [each for each in worded if each[1].answer != ""]
+        balanced = rebalance([blind_question(*each) for each in scored], spared)
+        dropped = dict(balanced.dropped)
+        records = (self._recipe(one).record(one, text) for one, text in worded if one.id not in dropped)
         self.folder.write_lines("samples.jsonl", records)
-        guessable = dict(balanced.dropped)
-        self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
+        self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": dropped})
         scores = {"before": balanced.before, "after": balanced.after}
         documents = {when: [score.document() for score in each] for when, each in scores.items()}
         self.folder.write_json("guessing.json", documents)
@@ -237,8 +259,7 @@ class Build:
         return next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
 
     def _stream(self, *words: str) -> np.random.Generator:
-        """Return the stream of a part of the build: one part's draws move no other's."""
-        return np.random.default_rng([self.settings.seed, zlib.crc32("/".join(words).encode())])
+        return stream(self.settings.seed, *words)
 
 
 def _digests(source: Path) -> dict[str, str]:

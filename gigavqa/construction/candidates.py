@@ -16,7 +16,7 @@ class Candidate:
 
     `program` holds operation and arguments as JSON, `truth` the result; `objects` are the ids of the annotations
     that the truth rests on, `boxes` the evidence in pixels. `balance` names the group in which a build draws truths in
-    equal numbers (`count/ship`).
+    equal numbers (`count/ship`); without one it is balanced with no other.
     """
 
     recipe: str

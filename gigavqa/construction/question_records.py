@@ -31,12 +31,16 @@ def question_record(candidate: Candidate, words: QuestionText) -> dict[str, Any]
 
 
 def blind_question(candidate: Candidate, words: QuestionText) -> BlindQuestion:
-    """Return a question without its picture; where it has no options, all answers that its group offers are some."""
+    """Return a question without its picture; where it has no options, all answers that its group offers are some.
+
+    Pictures of one `split` of their programs count as one, as those of a patient do.
+    """
     offered = [*map(str, words.options or candidate.program["options"])]
     options = dict(zip(ascii_uppercase, offered, strict=False)) if words.options else {one: one for one in offered}
     right = next(key for key, text in options.items() if text == str(words.answer))
+    seen_with = str(candidate.program.get("split", candidate.image))
     return BlindQuestion(
-        candidate.id, candidate.image, candidate.recipe, category_of(candidate), words.question, options, right
+        candidate.id, seen_with, candidate.recipe, category_of(candidate), words.question, options, right
     )
 
 

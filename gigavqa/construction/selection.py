@@ -67,6 +67,7 @@ class _Rows:
         self.ids: list[str] = []
         self.subjects, self.images, self.recipes, self.categories, self.pairs = (array("q") for _ in range(5))
         self.groups: dict[str, list[list[int]]] = {}
+        self.unbalanced: set[str] = set()
         self._images, self.recipe_names, self._categories, self._pairs = (_Codes() for _ in range(4))
         self.recipe_of_pair: dict[int, str] = {}
 
@@ -79,6 +80,10 @@ class _Rows:
         self.categories.append(self._categories.of(f"{candidate.recipe}/{category_of(candidate)}"))
         self.pairs.append(self._pairs.of(f"{candidate.recipe}/{candidate.image}"))
         self.recipe_of_pair[self.pairs[row]] = candidate.recipe
+        if not candidate.balance:
+            self.unbalanced.add(candidate.id)
+            self.groups[candidate.id] = [[row]]
+            return
         offered = [*candidate.program.get("options", [candidate.truth])]
         answers = self.groups.setdefault(candidate.balance, [[] for _ in offered])
         answers[offered.index(candidate.truth)].append(row)
@@ -151,7 +156,7 @@ def select(candidates: Iterable[Candidate], quotas: Quotas, seed: int) -> Select
             waiting[:] = [waiting[int(at)] for at in _stream(seed, name).permutation(len(waiting))]
     taking = _Taking(rows, quotas)
     active = [names[int(at)] for at in _stream(seed, "groups").permutation(len(names))]
-    active = [name for name in active if len(rows.groups[name]) > 1]
+    active = [name for name in active if len(rows.groups[name]) > 1 or name in rows.unbalanced]
     while active:
         active = [name for name in active if taking.take_round(rows.groups[name])]
     known = rows.recipe_names.texts()

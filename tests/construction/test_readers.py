@@ -403,8 +403,10 @@ def test_masks_of_defects_become_boxes_of_their_names(tmp_path: Path) -> None:
     anomalous = next(image for image in found if image.annotations)
     assert (len(found), anomalous.image) == (3, "test/logical_anomalies/000.png")
     assert (anomalous.annotations[0].category, anomalous.annotations[0].box) == ("missing_pin", (20, 30, 60, 70))
-    assert anomalous.labels == {"split": "test", "kind": "logical_anomalies"}
+    assert anomalous.labels == {"product": "pushpins", "split": "test", "kind": "logical_anomalies"}
     assert not omissions.counts
+    several, _ = read(tmp_path, tmp_path)
+    assert [image.image for image in several] == [f"pushpins/{image.image}" for image in found]
 
 
 def test_answers_about_slides_become_labels_and_contradictions_are_told(images: Path, tmp_path: Path) -> None:
@@ -418,5 +420,8 @@ def test_answers_about_slides_become_labels_and_contradictions_are_told(images: 
     ]  # fmt: skip
     value = [{"Id": "TCGA-A1", "Question": question, "Answer": answer} for question, answer in asked]
     (slide,), omissions = read(write_json(tmp_path / "w.json", value), images)
-    assert (slide.image, slide.labels) == ("TCGA-A1-01Z-00-DX1.png", {"grade": "3", "lvi": "absent"})
+    assert (slide.image, slide.labels) == (
+        "TCGA-A1-01Z-00-DX1.png",
+        {"grade": "3", "lvi": "absent", "invasive": "present"},
+    )
     assert omissions.counts == {"conflict": 1, "garbled": 1, "not-visible": 1, "off-scale": 1}

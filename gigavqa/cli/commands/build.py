@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gigavqa.cli.arguments import JsonOption, TitleOption, UrlOption, parse_pair
-from gigavqa.cli.build_display import print_build, print_builds, print_explanation
+from gigavqa.cli.build_display import print_build, print_builds, print_explanation, print_omissions
 from gigavqa.cli.console import out, print_json, print_json_list
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.help import HelpGroup
@@ -104,6 +104,12 @@ Names = Annotated[
         "--call", metavar="CATEGORY=ONE,MANY", help="What one and several are called: ship=ship,ships (repeatable)."
     ),
 ]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Choose a parameter of a recipe: answers=choices, t3=paper (repeatable)."
+    ),
+]
 Landmarks = Annotated[
     Path | None,
     typer.Option(
@@ -151,6 +157,7 @@ def make(
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
     call: Names = None,
+    chosen: Parameters = None,
     landmarks: Landmarks = None,
     attributes: AttributeTable = None,
     bundles: Bundles = None,
@@ -192,6 +199,7 @@ def make(
         "per_image": per_image,
         "per_recipe": per_recipe,
         "names": dict(map(_names, call or ())),
+        "parameters": dict(map(_parameter, chosen or ())),
         "seed": seed,
         "title": title,
     }
@@ -204,9 +212,11 @@ def make(
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
-        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, **told)
+        publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
         page = folder.file(_PAGE)
-        page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
+        page.write_text(
+            render_page(made, build.records(), partial(draw_evidence, build.image_folder)), encoding="utf-8"
+        )
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
 
 
@@ -269,11 +279,45 @@ def export(
     if form is ExportForm.COCO:
         write_coco(target, build.images(), records)
     elif form is ExportForm.HUGGINGFACE:
-        write_huggingface(target, records, build.settings.images, title=build.settings.title or name)
+        write_huggingface(target, records, build.image_folder, title=build.settings.title or name)
     else:
         target.write_text("".join(f"{canonical_json(record)}\n" for record in records), encoding="utf-8")
     told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
     out.print(f"{count_noun(len(records), 'question')} in {target}: {told}", markup=False)
+
+
+@app.command()
+def grid(
+    source: Annotated[Path, typer.Argument(metavar="FOLDER", exists=True, file_okay=False, help="A product's folder.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", file_okay=False, help="The folder that grids are put into.")],
+    rows: Annotated[int, typer.Option(min=1, help="Rows of a grid.")] = 10,
+    columns: Annotated[int, typer.Option(min=1, help="Columns of a grid.")] = 10,
+    grids: Annotated[int, typer.Option(min=1, help="Grids of each kind of anomaly at most.")] = 10,
+    chosen: Parameters = None,
+    seed: Annotated[int, typer.Option(min=0, help="Makes every draw repeatable.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Compose grids of a product's pictures, one anomalous among normal ones, without questions about them.
+
+    Pictures stand at their own size, without gap, as lossless pyramids; composition.json names those of every cell.
+
+    \b
+    gigavqa build grid pushpins grids --grids 2
+    gigavqa build grid screw_bag grids --set defects=own.toml
+    """
+    from gigavqa.construction.composites import compose_alone
+
+    shape = {"rows": str(rows), "columns": str(columns), "grids": str(grids)}
+    with work_line():
+        made, omissions = compose_alone(source, target, {**dict(map(_parameter, chosen or ())), **shape}, seed)
+    if json:
+        print_json({"pictures": [one.document for one in made], "omissions": omissions.document()})
+        return
+    print_omissions(omissions.document())
+    size = f"{made[0].image.width:,} x {made[0].image.height:,}"
+    out.print(
+        f"{count_noun(len(made), 'grid')} of {size} in {target}; composition.json says what is where", markup=False
+    )
 
 
 @app.command("list")
@@ -307,6 +351,12 @@ def _no_questions(made: "BuildSummary") -> str:
             "none can be guessed; that wants more pictures, or more kinds of objects"
         )
     return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    """Read a parameter; of a file the whole path, since a build is repeated from other folders, too."""
+    name, value = parse_pair(text, "--set", "answers=choices")
+    return name, str(Path(value).resolve()) if Path(value).is_file() else value
 
 
 def _names(text: str) -> "tuple[str, CategoryNames]":

@@ -5,7 +5,7 @@ Questions of one image share what they are about: readers learn from other image
 
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any, NamedTuple
@@ -172,14 +172,15 @@ def _estimate(questions: Sequence[BlindQuestion], shares: Sequence[float]) -> Es
     return bootstrap_cluster_share([sums], len(questions))
 
 
-def rebalance(questions: Sequence[BlindQuestion]) -> Rebalance:
+def rebalance(questions: Sequence[BlindQuestion], spared: Collection[str] = ()) -> Rebalance:
     """Drop questions until no reader beats chance: each time those that the best reader gets right, as few as needed.
 
-    Which ones is drawn by their ids, so that the same questions lose the same ones.
+    Which ones is drawn by their ids, so that the same questions lose the same ones. Recipes that are `spared` lose
+    none, and are scored.
     """
     kept, dropped = list(questions), list[tuple[str, str]]()
     before = after = tuple(score_readers(kept))
-    while over := [score for score in after if score.guesses]:
+    while over := [score for score in after if score.guesses and score.recipe not in spared]:
         worst = max(over, key=lambda score: ((score.right.value or 0.0) - score.chance, score.recipe, score.reader))
         ids = _too_easy(kept, worst)
         dropped += [(one, worst.reader) for one in ids]

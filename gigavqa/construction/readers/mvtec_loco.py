@@ -23,42 +23,56 @@ _MOST_SETTINGS = 1 << 20
 
 
 class MvtecLocoReader:
-    """Reads a product's folder. A mask is one object: its category is the defect's name, where the settings have it,
-    else the kind of anomaly; labels of an image are its `split` and `kind`.
+    """Reads a product's folder, or one of such folders. A mask is one object: its category is the defect's name, where
+    the settings have it, else the kind of anomaly; labels of an image are its `product`, `split` and `kind`.
     """
 
     name = "mvtec-loco"
     title = "MVTec LOCO AD"
 
     def recognises(self, source: Path) -> bool:
-        """Return whether a folder has normal images to train with, and masks of anomalies."""
-        return (source / "train" / _GOOD).is_dir() and (source / _TRUTH).is_dir()
+        """Return whether a folder, or one in it, has normal images to train with, and masks of anomalies."""
+        return bool(_products(source))
 
     def read(
         self, source: Path, images: ImageIndex, omissions: Omissions, options: ReaderOptions
     ) -> Iterator[AnnotatedImage]:
         """Yield images by name: normal ones, too."""
-        collection, defects = MarkCollection(images, omissions), _defects(source)
-        for path in counted(_images(source), "images read"):
-            place = path.relative_to(source)
-            name = place.as_posix()
-            number = collection.enter(f"{source.resolve().name}/{name}", name, "the image")
-            if number is None:
-                continue
-            collection.label(number, "split", place.parts[0])
-            collection.label(number, "kind", place.parts[1])
-            masks = sorted((source / _TRUTH / place.parts[1] / path.stem).glob("*.png"))
-            if place.parts[1] != _GOOD and not masks:
-                collection.leave_out("no-mask", name, "the image", "has no mask in ground_truth; add it", image=number)
-            for at, mask in enumerate(masks, start=1):
-                record = mask.relative_to(source).as_posix()
-                try:
-                    image = collection.image(number)
-                    mark = _mark(mask, at, place.parts[1], defects, (image.width, image.height))
-                    collection.add(number, mark._replace(record=record), name)
-                except MarkError as error:
-                    collection.leave_out(error.reason, name, record, str(error), image=number)
+        collection = MarkCollection(images, omissions)
+        for product in _products(source):
+            defects = _defects(product)
+            for path in counted(_images(product), "images read"):
+                _enter(collection, product, path, defects)
         return collection.annotated()
+
+
+def _products(source: Path) -> list[Path]:
+    """Return the folders of products: the source itself, else those in it, sorted."""
+    found = [source, *(sorted(source.iterdir()) if source.is_dir() else ())]
+    fitting = [path for path in found if (path / "train" / _GOOD).is_dir() and (path / _TRUTH).is_dir()]
+    return fitting[:1] if fitting[:1] == [source] else fitting
+
+
+def _enter(collection: MarkCollection, product: Path, path: Path, defects: Mapping[int, str]) -> None:
+    """Add an image of a product, its labels and its masks."""
+    place, called = path.relative_to(product), product.resolve().name
+    name = f"{called}/{place.as_posix()}"
+    number = collection.enter(name, name, "the image")
+    if number is None:
+        return
+    for label, value in (("product", called), ("split", place.parts[0]), ("kind", place.parts[1])):
+        collection.label(number, label, value)
+    masks = sorted((product / _TRUTH / place.parts[1] / path.stem).glob("*.png"))
+    if place.parts[1] != _GOOD and not masks:
+        collection.leave_out("no-mask", name, "the image", "has no mask in ground_truth; add it", image=number)
+    for at, mask in enumerate(masks, start=1):
+        record = mask.relative_to(product).as_posix()
+        try:
+            image = collection.image(number)
+            mark = _mark(mask, at, place.parts[1], defects, (image.width, image.height))
+            collection.add(number, mark._replace(record=record), name)
+        except MarkError as error:
+            collection.leave_out(error.reason, name, record, str(error), image=number)
 
 
 def _images(source: Path) -> Iterator[Path]:

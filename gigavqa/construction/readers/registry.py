@@ -1,7 +1,9 @@
 """The forms of annotation files that are read, and which of them a source has."""
 
+from functools import cache
 from pathlib import Path
 
+from gigavqa.construction.benchmark_modules import benchmark_modules
 from gigavqa.construction.errors import AnnotationFileError
 from gigavqa.construction.readers.coco import CocoReader
 from gigavqa.construction.readers.cvat import CvatReader
@@ -33,6 +35,15 @@ READERS: tuple[AnnotationReader, ...] = (
 """In the order in which people are told of them."""
 
 
+@cache
+def benchmark_readers() -> tuple[AnnotationReader, ...]:
+    """Return the readers of forms that are for one benchmark alone: `READERS` of `...construction.<benchmark>.forms`.
+
+    What such a form has is a file's or folder's own name; so it wins over forms that would fit, too.
+    """
+    return tuple(reader for module in benchmark_modules("forms") for reader in module.READERS)
+
+
 def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
     """Return the reader of a source: that of a `form`, or the only one that recognises it.
 
@@ -41,11 +52,12 @@ def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
     if not source.exists():
         raise AnnotationFileError(f"{source}: there is no such file or folder; give the annotations' path")
     if form:
-        for reader in READERS:
+        for reader in (*READERS, *benchmark_readers()):
             if reader.name == form:
                 return reader
         raise AnnotationFileError(f"--form {form}: is none of {_forms()}")
-    fitting = [reader for reader in READERS if reader.recognises(source)]
+    fitting = [reader for reader in benchmark_readers() if reader.recognises(source)]
+    fitting = fitting or [reader for reader in READERS if reader.recognises(source)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -60,4 +72,4 @@ def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
 
 
 def _forms() -> str:
-    return ", ".join(reader.name for reader in READERS)
+    return ", ".join(reader.name for reader in (*READERS, *benchmark_readers()))

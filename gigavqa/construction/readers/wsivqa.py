@@ -18,7 +18,7 @@ from gigavqa.construction.readers.marks import describe_value
 from gigavqa.construction.readers.reader import ImageIndex, ReaderOptions
 from gigavqa.runtime.work_progress import counted
 
-TABLE_VERSION = "wsivqa/1"
+TABLE_VERSION = "wsivqa/2"
 _ABSENT = r"\b(?:no|not|none|absent|negative|without|free)\b"
 _UNSAID = re.compile(
     r"\b(?:unknown|not (?:mentioned|applicable|available|specified|reported|identified in the report)|n/?a|nos)\b"
@@ -32,6 +32,7 @@ _QUESTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("margin", re.compile(r"\bmargins?\b")),
     ("grade", re.compile(r"\bgrade\b")),
+    ("invasive", re.compile(r"\binvasive (?:component|carcinoma)\b.*\b(?:present|identified)\b")),
     (
         "histologic_type",
         re.compile(r"histolog\w*\s+(?:sub)?type|type of (?:the )?(?:tumou?r|cancer|carcinoma)|diagnosis"),
@@ -40,6 +41,10 @@ _QUESTIONS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _VALUES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
     "lvi": (("absent", re.compile(_ABSENT)), ("present", re.compile(r"\b(?:yes|present|positive|identified|seen)\b"))),
     "in_situ": (
+        ("absent", re.compile(_ABSENT)),
+        ("present", re.compile(r"\b(?:yes|present|positive|identified|seen)\b")),
+    ),
+    "invasive": (
         ("absent", re.compile(_ABSENT)),
         ("present", re.compile(r"\b(?:yes|present|positive|identified|seen)\b")),
     ),
@@ -63,7 +68,9 @@ _VALUES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
         ("positive", re.compile(r"\b(?:positive|involved)\b")),
     ),
 }
-_PRESENCE = {"lvi", "in_situ"}
+_INVASIVE = re.compile(r"\b(?:infiltrating|invasive)\b")
+"""In an answer about the histologic type, it says that there is an invasive part."""
+_PRESENCE = {"lvi", "in_situ", "invasive"}
 """Attributes whose answers may say both words, as "not identified" does: absence then wins."""
 _RUN_ON = re.compile(r"\b[a-d]\s*\)", re.IGNORECASE)
 
@@ -90,25 +97,26 @@ class WsiVqaReader:
         for place, raw in enumerate(counted(json_items(source, "item"), "questions read"), start=1):
             record = f"question {place}"
             try:
-                slide, attribute, value = _attribute(raw)
+                slide, told = _attributes(raw)
             except MarkError as error:
                 collection.leave_out(error.reason, source.name, record, str(error))
                 continue
             number = collection.enter(slide, source.name, record, by_beginning=True)
             if number is not None:
-                found.setdefault(number, {}).setdefault(attribute, set()).add(value)
+                for attribute, value in told.items():
+                    found.setdefault(number, {}).setdefault(attribute, set()).add(value)
         for number, attributes in found.items():
             for attribute, values in attributes.items():
                 if len(values) == 1:
                     collection.label(number, attribute, *values)
                     continue
-                told = f"{attribute}: answers say {' and '.join(sorted(values))}; it is not used: mend one"
-                collection.leave_out("conflict", source.name, f"slide {collection.image(number).name}", told)
+                text = f"{attribute}: answers say {' and '.join(sorted(values))}; it is not used: mend one"
+                collection.leave_out("conflict", source.name, f"slide {collection.image(number).name}", text)
         yield from collection.annotated()
 
 
-def _attribute(raw: Any) -> tuple[str, str, str]:
-    """Return slide, attribute and value of a question. Raises MarkError for what is on no scale."""
+def _attributes(raw: Any) -> tuple[str, dict[str, str]]:
+    """Return the slide of a question, and the values of what it tells. Raises MarkError for what is on no scale."""
     if not isinstance(raw, Mapping):
         raise MarkError("malformed", f"is {describe_value(raw)}, and must be an object")
     texts = [text for name in ("Id", "Question", "Answer") if isinstance(text := raw.get(name), str) and text.strip()]
@@ -125,4 +133,5 @@ def _attribute(raw: Any) -> tuple[str, str, str]:
     is_turned = attribute in _PRESENCE and re.search(_ABSENT, question)
     if is_turned or _UNSAID.search(answer) or len(values) != 1:
         raise MarkError("off-scale", f"Answer: '{answer[:60]}' is no one value of {attribute}; give one")
-    return slide, attribute, values[0]
+    is_invasive = attribute == "histologic_type" and _INVASIVE.search(answer)
+    return slide, {attribute: values[0], **({"invasive": "present"} if is_invasive else {})}

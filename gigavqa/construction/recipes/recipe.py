@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.bundles import Bundle
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 
@@ -85,4 +86,40 @@ class QuestionRecipe(Protocol):
 
         Whatever the benchmark, `image` is the picture's name, `boxes` the evidence in pixels, `objects` the ids of what
         the truth rests on, and `choices` or `options` are what is offered, as a list or by letter.
+        """
+
+
+@runtime_checkable
+class AdjustableRecipe(Protocol):
+    """A recipe of which something can be chosen: `parameters` has each choice's name, and what it says to people."""
+
+    parameters: Mapping[str, str]
+
+    def adjusted(self, chosen: Mapping[str, str]) -> Self:
+        """Return the recipe with what is chosen of its parameters; its version tells it. Raises BuildError."""
+
+
+class Composite(NamedTuple):
+    """A picture that was composed, as an annotated image, and how, as JSON."""
+
+    image: AnnotatedImage
+    document: Mapping[str, Any]
+
+
+@runtime_checkable
+class ComposingRecipe(Protocol):
+    """A recipe whose questions are about pictures that it composes of the annotated ones."""
+
+    composition: str
+    """Changes whenever other pictures are composed of the same ones."""
+
+    def takes(self, picture: AnnotatedImage) -> bool:
+        """Return whether an annotated picture is one of those that it composes pictures of."""
+
+    def compose(
+        self, pictures: Iterable[AnnotatedImage], images: Path, folder: Path, omissions: Omissions, seed: int
+    ) -> Iterator[Composite]:
+        """Write pictures into `folder`, each whole, and yield them; what is there already is not written again.
+
+        Raises BuildError where none can be.
         """

@@ -1,18 +1,11 @@
 """Records of the slide: its questions, with the workflow of steps and the cells that are looked at."""
 
+from gigavqa.benchmarks.ultravr.wording import slide_steps
+from gigavqa.construction.ultravr.slide_workflows import preset_workflow
 from gigavqa.demo.records import Record
 from gigavqa.demo.ultravr.records import supervision
-from gigavqa.demo.ultravr.wsi.questions import SlideFindings, SlideQuestion
+from gigavqa.demo.ultravr.wsi.questions import SlideQuestion
 from gigavqa.demo.ultravr.wsi.scene import Slide
-from gigavqa.demo.ultravr.wsi.workflow import (
-    FOCALITY,
-    GRADE,
-    IN_SITU,
-    INVASIVE_ALONE,
-    LOWER_GRADE,
-    SlideReading,
-    workflow,
-)
 
 SLIDE = "synthetic-slide"
 IMAGE = f"images/{SLIDE}.tiff"
@@ -42,21 +35,15 @@ def slide_records(slide: Slide) -> tuple[Record, list[Record]]:
 
 def _fields(inquiry: SlideQuestion, slide: Slide) -> Record:
     rois = _rois(inquiry.about, slide)
+    value = slide.asked.findings.value(inquiry.about)
     return {
         "subcategory": inquiry.template,
         **inquiry.question.fields,
-        "reasoning_supervision": supervision(workflow(_reading(inquiry.about, slide.asked.findings), rois)),
+        "reasoning_supervision": supervision(
+            slide_steps(preset_workflow(inquiry.about.replace(" ", "_"), value, rois))
+        ),
         "evidence": {"rois": rois},
     }
-
-
-def _reading(about: str, findings: SlideFindings) -> SlideReading:
-    readings = {
-        "focality": (FOCALITY, FOCALITY),
-        "in situ": (INVASIVE_ALONE, IN_SITU),
-        "grade": (LOWER_GRADE, GRADE),
-    }
-    return readings[about][findings.value(about)]
 
 
 def _rois(about: str, slide: Slide) -> list[int]:
