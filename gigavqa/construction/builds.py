@@ -176,8 +176,7 @@ class Build:
     def _make_samples(self) -> None:
         quotas = Quotas(per_image=self.settings.per_image, per_recipe=self.settings.per_recipe)
         chosen = select(self.candidates(), quotas, self.settings.seed)
-        accepted = frozenset(chosen.accepted)
-        taken = [one for one in self.candidates() if one.id in accepted]
+        taken = [one.offering(chosen.offers[one.id]) for one in self.candidates() if one.id in chosen.offers]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
         balanced = rebalance([blind_question(*each) for each in worded])

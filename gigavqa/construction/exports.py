@@ -75,7 +75,7 @@ def _zone(
 
 def _coco_question(record: Mapping[str, Any], image: int, own: Mapping[str, int]) -> dict[str, Any]:
     kept = ("id", "question", "type", "choices", "answer", "answer_text", "category", "boxes")
-    evidence = [own[name] for name in record["objects"] if name in own]
+    evidence = [own[name] for name in record.get("objects", ()) if name in own]
     return {"image_id": image, "annotation_ids": evidence, **{key: record[key] for key in kept if key in record}}
 
 
