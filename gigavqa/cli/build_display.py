@@ -8,6 +8,7 @@ from gigavqa.cli.console import err, out
 from gigavqa.cli.guessing_display import score_cells
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.construction.build_summary import BuildSummary, RecipeYield, best_readers
+from gigavqa.construction.question_records import offered_texts
 from gigavqa.runtime.plurals import count_noun, first_lines
 
 _MOST_SENTENCES = 12
@@ -43,7 +44,7 @@ def print_build(made: BuildSummary, page: Path, *, has_reviews: bool) -> None:
     out.print(f"{made.questions:,} questions in the data set {made.name}; {told}", markup=False)
     out.print(f"open    {page.resolve().as_uri()} in a browser", markup=False)
     out.print(f"review  gigavqa build review {made.name}", markup=False)
-    out.print(f"next    gigavqa submit -d {made.name} -m MODEL --plan evidence", markup=False)
+    out.print(f"next    gigavqa submit -d {made.name} -m MODEL --plan {made.plan}", markup=False)
 
 
 def print_builds(made: Sequence[BuildSummary]) -> None:
@@ -59,13 +60,16 @@ def print_explanation(found: Mapping[str, Any]) -> None:
     if "candidates" in found:
         told = f"{count_noun(found['objects'], 'object')}, {count_noun(len(found['candidates']), 'candidate')}"
         out.print(f"{found['image']}: {told}", markup=False)
+        rows = [[one["id"], str(one["truth"]), one["outcome"]] for one in found["candidates"]]
+        print_table([TableColumn("candidate"), TableColumn("truth"), TableColumn("what became of it", least=40)], rows)
+        out.print()
         rows = [[one["recipe"], one["reason"], one["about"]] for one in found["rejected"]]
         print_table([TableColumn("recipe"), TableColumn("rejected for"), TableColumn("about", least=20)], rows)
         return
     record = found["question"] or {}
     lines = {
         "question": record.get("question", "(none)"),
-        "options": " | ".join(record.get("choices", ())),
+        "options": " | ".join(offered_texts(record)),
         "truth": found["truth"],
         "outcome": found["outcome"],
         "image": found["image"],

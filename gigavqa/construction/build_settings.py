@@ -23,9 +23,10 @@ class BuildSettings(BaseModel):
     images: Path = Field(description="the folder of images")
     form: str | None = Field(default=None, description="the form of the annotations, where their content fits several")
     options: ReaderOptions = Field(default=ReaderOptions(), description="what readers must be told")
+    benchmark: str = Field(default="questions", description="whose records the questions are")
     recipes: tuple[str, ...] = Field(default=(), description="which recipes; all that the annotations allow if empty")
-    per_image: PositiveInt = Field(default=12, description="questions of an image at most")
-    per_recipe: NonNegativeInt = Field(default=0, description="questions of a recipe at most; 0 is no bound")
+    per_image: PositiveInt | None = Field(default=None, description="questions of an image at most")
+    per_recipe: NonNegativeInt | None = Field(default=None, description="questions of a recipe at most; 0: no bound")
     seed: NonNegativeInt = 0
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""

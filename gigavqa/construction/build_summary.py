@@ -5,20 +5,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from gigavqa.evaluation.installed import find_benchmark
+
 if TYPE_CHECKING:
     from gigavqa.construction.builds import Build
 
 
 @dataclass(frozen=True)
 class RecipeYield:
-    """What became of a recipe's candidates. `rejected` counts by reason, `superseded` are over a quota or a balance,
-    `guessable` were dropped."""
+    """What became of a recipe's candidates. `rejected` counts by reason, `superseded` are over a quota or a balance
+    and counted by cause in `causes`, `guessable` were dropped."""
 
     recipe: str
     title: str
     candidates: int
     rejected: Mapping[str, int]
     superseded: int
+    causes: Mapping[str, int]
     guessable: int
     questions: int
     examples: Mapping[str, list[str]]
@@ -27,7 +30,7 @@ class RecipeYield:
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """The result of a build, for a terminal, scripts and its page."""
+    """The result of a build, for a terminal, scripts and its page. `plan` is what to ask its questions with."""
 
     name: str
     form: str
@@ -38,6 +41,8 @@ class BuildSummary:
     yields: tuple[RecipeYield, ...]
     guessing: Mapping[str, list[dict[str, Any]]]
     questions: int
+    benchmark: str
+    plan: str
 
     @classmethod
     def of(cls, build: "Build") -> "BuildSummary":
@@ -45,7 +50,8 @@ class BuildSummary:
         vocabulary, omissions, guessing = map(
             build.folder.read_json, ("vocabulary.json", "omissions.json", "guessing.json")
         )
-        questions = Counter(record["category"] for record in build.records())
+        questions = Counter(record["id"].rpartition("-")[0] for record in build.records())
+        benchmark = build.settings.benchmark
         return cls(
             build.folder.name,
             build.form,
@@ -56,6 +62,8 @@ class BuildSummary:
             yields=tuple(_yields(build, questions)),
             guessing=guessing,
             questions=questions.total(),
+            benchmark=benchmark,
+            plan=_plan(benchmark),
         )
 
     def document(self) -> dict[str, Any]:
@@ -73,6 +81,12 @@ def best_readers(scores: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return [best[name] for name in sorted(best)]
 
 
+def _plan(benchmark: str) -> str:
+    """Return the benchmark's plan that shows the evidence, if it has one of that name, else its first one."""
+    plans = find_benchmark(benchmark).plans
+    return "evidence" if "evidence" in plans else next(iter(plans))
+
+
 def _yields(build: "Build", questions: Mapping[str, int]) -> Iterator[RecipeYield]:
     found, selected = build.folder.read_json("rejections.json"), build.folder.read_json("selection.json")
     guessable = Counter(question.rpartition("-")[0] for question in selected["guessable"])
@@ -85,6 +99,7 @@ def _yields(build: "Build", questions: Mapping[str, int]) -> Iterator[RecipeYiel
             candidates=counts["candidates"],
             rejected=counts["rejected"],
             superseded=selected["superseded"].get(recipe.name, 0),
+            causes=selected["causes"].get(recipe.name, {}),
             guessable=guessable[recipe.name],
             questions=questions[recipe.name],
             examples=counts["examples"],

@@ -21,13 +21,13 @@ from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
-from gigavqa.construction.question_records import blind_question, question_record
+from gigavqa.construction.question_records import blind_question
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
 from gigavqa.construction.recipes.recipe import CategoryNames, QuestionRecipe, RecipeContext
-from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.registry import installed_recipes, recipes_of
 from gigavqa.construction.rejections import RejectionCounts
-from gigavqa.construction.selection import Quotas, balance_letters, select
+from gigavqa.construction.selection import CAUSES, Quotas, SelectionResult, balance_letters, select
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import counted
 
@@ -37,6 +37,7 @@ _FILES: Mapping[str, Sequence[str]] = {
     "samples": ("samples.jsonl", "selection.json", "guessing.json"),
 }
 """What each stage writes."""
+_PER_IMAGE = 12
 
 
 class Build:
@@ -49,13 +50,20 @@ class Build:
 
     @cached_property
     def recipes(self) -> Sequence[QuestionRecipe]:
-        """The recipes of this build, in the order of the installed ones. Raises BuildError for a name that none has."""
-        installed = installed_recipes()
+        """The recipes of this build, in the order of the installed ones.
+
+        Raises BuildError for a name that none has, and for a benchmark of which none makes records.
+        """
+        benchmark, installed = self.settings.benchmark, recipes_of(self.settings.benchmark)
+        if not installed:
+            known = sorted({recipe.benchmark for recipe in installed_recipes().values()})
+            told = f"no recipe makes records of '{benchmark}'{did_you_mean(benchmark, known)}"
+            raise BuildError(f"--benchmark: {told}; known: {', '.join(known)}")
         wanted = self.settings.recipes or tuple(installed)
         if unknown := [name for name in wanted if name not in installed]:
             told = ", ".join(installed)
             raise BuildError(
-                f"there is no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: recipes are {told}"
+                f"{benchmark} has no recipe '{unknown[0]}'{did_you_mean(unknown[0], installed)}: its recipes are {told}"
             )
         return [recipe for name, recipe in installed.items() if name in wanted]
 
@@ -81,16 +89,31 @@ class Build:
         )
 
     @property
+    def quotas(self) -> Quotas:
+        """The quotas: those that are given, and where none is, those of the recipes, or 12 questions of an image."""
+        per_image, per_recipe = self.settings.per_image, self.settings.per_recipe
+        own = {recipe.name: recipe.quota for recipe in self.recipes}
+        if per_recipe is not None:
+            own = {name: quota._replace(per_build=0) for name, quota in own.items()}
+        if per_image is not None:
+            own = {name: quota._replace(per_image=0) for name, quota in own.items()}
+        elif not any(quota.per_image for quota in own.values()):
+            per_image = _PER_IMAGE
+        return Quotas(per_image=per_image or 0, per_recipe=per_recipe or 0, own=own)
+
+    @property
     def form(self) -> str:
         """The form of the annotations, as people call it."""
         return self._reader.title
 
-    def why_left_out(self, candidate: str) -> str:
+    def why_left_out(self, candidate: Candidate) -> str:
         """Return in a sentence why a candidate is no question."""
         guessable = self.folder.read_json("selection.json")["guessable"]
-        if candidate in guessable:
-            return f"dropped: questions of its kind can be guessed ({guessable[candidate]})"
-        return "not needed: the quotas of its picture or recipe, or the balance of its truths, were full"
+        if candidate.id in guessable:
+            return f"dropped: questions of its kind can be guessed ({guessable[candidate.id]})"
+        cause = self._selection.cause_of(candidate.id)
+        group = f": {candidate.wider or candidate.balance}" if cause in ("alone", "outnumbered") else ""
+        return f"{CAUSES[cause]}{group}"
 
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
@@ -105,7 +128,7 @@ class Build:
         self._stage("candidates", candidates, self._find_candidates)
         samples = {
             "candidates": self.folder.digest_of("candidates"),
-            "quotas": [self.settings.per_image, self.settings.per_recipe],
+            "quotas": asdict(self.quotas),
             "seed": self.settings.seed,
         }
         self._stage("samples", samples, self._make_samples)
@@ -174,23 +197,31 @@ class Build:
         self.folder.write_json("rejections.json", rejections.document())
 
     def _make_samples(self) -> None:
-        quotas = Quotas(per_image=self.settings.per_image, per_recipe=self.settings.per_recipe)
-        chosen = select(self.candidates(), quotas, self.settings.seed)
+        chosen = self._selection
         taken = [one.offering(chosen.offers[one.id]) for one in self.candidates() if one.id in chosen.offers]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
         balanced = rebalance([blind_question(*each) for each in worded])
         kept = {question.id for question in balanced.kept}
-        self.folder.write_lines("samples.jsonl", (question_record(*each) for each in worded if each[0].id in kept))
+        records = (self._recipe(one).record(one, text) for one, text in worded if one.id in kept)
+        self.folder.write_lines("samples.jsonl", records)
         guessable = dict(balanced.dropped)
-        self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
+        self.folder.write_json(
+            "selection.json", {"superseded": chosen.superseded, "causes": chosen.causes, "guessable": guessable}
+        )
         scores = {"before": balanced.before, "after": balanced.after}
         documents = {when: [score.document() for score in each] for when, each in scores.items()}
         self.folder.write_json("guessing.json", documents)
 
+    @cached_property
+    def _selection(self) -> SelectionResult:
+        return select(self.candidates(), self.quotas, self.settings.seed)
+
     def _word(self, candidate: Candidate) -> QuestionText:
-        recipe = next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
-        return recipe.word(candidate, self.context, self._stream(candidate.id))
+        return self._recipe(candidate).word(candidate, self.context, self._stream(candidate.id))
+
+    def _recipe(self, candidate: Candidate) -> QuestionRecipe:
+        return next(recipe for recipe in self.recipes if recipe.name == candidate.recipe)
 
     def _stream(self, *words: str) -> np.random.Generator:
         """Return the stream of a part of the build: one part's draws move no other's."""

@@ -86,9 +86,13 @@ class Rejection(NamedTuple):
 
 
 class QuestionText(NamedTuple):
-    """A candidate in words. `options` are empty for numbers; `answer` is an option's text, `yes`, `no` or a number."""
+    """A candidate in words. `options` are empty for numbers; `answer` is an option's text, `yes`, `no` or a number.
+
+    Where `has_fixed_order`, each letter belongs to an option, and letters are not balanced.
+    """
 
     question: str
     type: str
     answer: str | float
     options: Sequence[str] = ()
+    has_fixed_order: bool = False

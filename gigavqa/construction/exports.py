@@ -21,6 +21,7 @@ configs:
 
 # {title}
 """
+_TOLD_BY_IDS = ("image", "objects", "group_object")
 Records = Iterable[Mapping[str, Any]]
 
 
@@ -74,9 +75,9 @@ def _zone(
 
 
 def _coco_question(record: Mapping[str, Any], image: int, own: Mapping[str, int]) -> dict[str, Any]:
-    kept = ("id", "question", "type", "choices", "answer", "answer_text", "category", "boxes")
     evidence = [own[name] for name in record.get("objects", ()) if name in own]
-    return {"image_id": image, "annotation_ids": evidence, **{key: record[key] for key in kept if key in record}}
+    told = {key: value for key, value in record.items() if key not in _TOLD_BY_IDS}
+    return {"image_id": image, "annotation_ids": evidence, **told}
 
 
 def write_huggingface(target: Path, records: Records, images: Path, *, title: str) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.construction.build_summary import BuildSummary, best_readers
+from gigavqa.construction.question_records import offered_texts, right_text
 
 _MOST_EXAMPLES = 24
 EvidencePicture = Callable[[Mapping[str, Any]], bytes]
@@ -34,7 +35,7 @@ def _example(record: Mapping[str, Any], picture: EvidencePicture) -> dict[str, A
     return {
         "id": record["id"],
         "question": record["question"],
-        "choices": record.get("choices", ()),
-        "answer": record.get("answer_text", record.get("answer")),
+        "choices": offered_texts(record),
+        "answer": right_text(record),
         "picture": base64.b64encode(picture(record)).decode(),
     }

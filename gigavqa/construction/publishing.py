@@ -25,7 +25,9 @@ BUILD_KEY = "build"
 """In a data set's `dataset.toml`: which build made it."""
 
 
-def publish(build: BuildFolder, records: Path, images: Path, data: Path, title: str) -> ImportSummary:
+def publish(
+    build: BuildFolder, records: Path, images: Path, data: Path, *, benchmark: str, title: str
+) -> ImportSummary:
     """Make the data set of a build's records, or put it in the place of the one that this build made before.
 
     People's reviews stay with it. Raises BuildError where a data set of another origin has the name, and whatever an
@@ -34,7 +36,7 @@ def publish(build: BuildFolder, records: Path, images: Path, data: Path, title: 
     target = require_own(data, build.name)
     with _room(data, build.name) as room:
         made = import_dataset(
-            find_benchmark("questions"), records, images, room / build.name,
+            find_benchmark(benchmark), records, images, room / build.name,
             check_image=read_header, remarks_on=file_remarks, title=title,
         )  # fmt: skip
         _mark(made.folder, build.name)

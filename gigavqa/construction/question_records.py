@@ -1,5 +1,6 @@
 """Candidates in words: as records of the benchmark `questions`, and as readers without pictures get them."""
 
+from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any
 
@@ -37,3 +38,15 @@ def blind_question(candidate: Candidate, words: QuestionText) -> BlindQuestion:
     return BlindQuestion(
         candidate.id, candidate.image, candidate.recipe, category_of(candidate), words.question, options, right
     )
+
+
+def offered_texts(record: Mapping[str, Any]) -> list[str]:
+    """Return the options of a question's record of any benchmark, in their order; none where it has none."""
+    options = record.get("choices") or record.get("options") or ()
+    return [*map(str, options.values() if isinstance(options, Mapping) else options)]
+
+
+def right_text(record: Mapping[str, Any]) -> Any:
+    """Return the answer of a question's record of any benchmark: the text of an option where it has some."""
+    answer, options = record.get("answer_text", record.get("answer")), record.get("options")
+    return options.get(answer, answer) if isinstance(options, Mapping) else answer

@@ -19,26 +19,39 @@ import numpy as np
 
 from gigavqa.construction.candidates import OPTIONS, Candidate, QuestionText
 from gigavqa.construction.recipes.offers import apart_set
+from gigavqa.construction.recipes.recipe import RecipeQuota
 
-CAUSES = ("alone", "image", "recipe", "category", "asked", "outnumbered")
-"""Why a candidate is no question: no other answer in its group, a quota of three, asked otherwise, no partner left."""
+CAUSES: Mapping[str, str] = {
+    "alone": "its answer is the only one in its group, or one that must be offered beside it is true nowhere",
+    "image": "the quota of its picture was full",
+    "recipe": "the quota of its recipe was full",
+    "category": "the quota of its recipe about one category was full",
+    "asked": "the same is asked of its picture, with other options",
+    "outnumbered": "candidates of its group with other answers ran out",
+}
+"""Why a candidate is no question, in a word and for people."""
+_CAUSES = tuple(CAUSES)
 
 
 @dataclass(frozen=True)
 class Quotas:
-    """Questions at most: of an image, of a recipe, of a recipe about one category; 0 is no bound."""
+    """Questions at most: of an image, of a recipe, of a recipe about one category; 0 is no bound.
+
+    `own` are quotas of single recipes, which hold beside the others.
+    """
 
     per_image: int = 12
     per_recipe: int = 0
     per_category: int = 0
+    own: Mapping[str, RecipeQuota] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SelectionResult:
     """What became of the candidates of a build.
 
-    `accepted` are ids, sorted, and `offers` what each of them offers; `taken` and `superseded` count by recipe, `causes`
-    why candidates were superseded. `cause_of` tells it of one.
+    `accepted` are ids, sorted, and `offers` what each of them offers; `taken` and `superseded` count by recipe,
+    `causes` why candidates were superseded. `cause_of` tells it of one.
     """
 
     accepted: tuple[str, ...]
@@ -51,7 +64,7 @@ class SelectionResult:
 
     def cause_of(self, candidate: str) -> str:
         """Return why a candidate was superseded, one of `CAUSES`."""
-        return CAUSES[self._cause_codes[self._ids.index(candidate)]]
+        return _CAUSES[self._cause_codes[self._ids.index(candidate)]]
 
 
 def category_of(candidate: Candidate) -> str:
@@ -105,12 +118,15 @@ class _Rows:
 
     def __init__(self) -> None:
         self.ids: list[str] = []
-        self.subjects, self.images, self.recipes, self.categories, self.texts, self.wide = (
-            array("q") for _ in range(6)
+        self.subjects, self.images, self.recipes, self.categories, self.pairs, self.texts, self.wide = (
+            array("q") for _ in range(7)
         )
         self.narrow_groups: dict[str, _Group] = {}
         self.wider_groups: dict[str, _Group] = {}
-        self._images, self.recipe_names, self._categories, self.balances, self.wider = (_Codes() for _ in range(5))
+        self._images, self.recipe_names, self._categories, self._pairs, self.balances, self.wider = (
+            _Codes() for _ in range(6)
+        )
+        self.recipe_of_pair: dict[int, str] = {}
 
     def add(self, candidate: Candidate) -> None:
         row = len(self.ids)
@@ -119,6 +135,8 @@ class _Rows:
         self.images.append(self._images.of(candidate.image))
         self.recipes.append(self.recipe_names.of(candidate.recipe))
         self.categories.append(self._categories.of(f"{candidate.recipe}/{category_of(candidate)}"))
+        self.pairs.append(self._pairs.of(f"{candidate.recipe}/{candidate.image}"))
+        self.recipe_of_pair[self.pairs[row]] = candidate.recipe
         self.texts.append(self.balances.of(candidate.balance))
         self.wide.append(self.wider.of(candidate.wider))
         told = candidate.recipe, candidate.program.get(OPTIONS, [candidate.truth]), candidate.offers
@@ -148,10 +166,14 @@ class _Taking:
         self._used: set[int] = set()
         self._asked_texts: set[int] = set()
         self.offers: dict[int, Sequence[Any]] = {}
-        self._bounds = [
-            (rows.images, quotas.per_image, Counter[int]()),
-            (rows.recipes, quotas.per_recipe, Counter[int]()),
-            (rows.categories, quotas.per_category, Counter[int]()),
+        own = {code: quotas.own.get(name, RecipeQuota()) for code, name in enumerate(rows.recipe_names.texts())}
+        of_pair = {code: quotas.own.get(name, RecipeQuota()) for code, name in rows.recipe_of_pair.items()}
+        self._bounds: list[tuple[str, array[int], Callable[[int], int], Counter[int]]] = [
+            ("image", rows.images, lambda _: quotas.per_image, Counter()),
+            ("recipe", rows.recipes, lambda _: quotas.per_recipe, Counter()),
+            ("category", rows.categories, lambda _: quotas.per_category, Counter()),
+            ("recipe", rows.recipes, lambda recipe: own[recipe].per_build, Counter()),
+            ("image", rows.pairs, lambda pair: of_pair[pair].per_image, Counter()),
         ]
 
     def take_round(self, group: _Group, stage: int, *, once: bool) -> bool:
@@ -173,10 +195,10 @@ class _Taking:
 
     def cause(self, row: int) -> int:
         """Return the place in `CAUSES` of why a row that has partners was not taken."""
-        for at, (keys, most, counts) in enumerate(self._bounds, start=1):
-            if most and counts[keys[row]] >= most:
-                return at
-        return CAUSES.index("asked" if self._rows.subjects[row] in self._used else "outnumbered")
+        for cause, keys, most_of, counts in self._bounds:
+            if 0 < most_of(keys[row]) <= counts[keys[row]]:
+                return _CAUSES.index(cause)
+        return _CAUSES.index("asked" if self._rows.subjects[row] in self._used else "outnumbered")
 
     def _next(self, waiting: list[int], *, once: bool) -> int | None:
         """Remove and return the next row that is free; the list loses what can never be taken."""
@@ -188,14 +210,14 @@ class _Taking:
 
     def _is_free(self, row: int) -> bool:
         return self._rows.subjects[row] not in self._used and all(
-            not most or counts[keys[row]] < most for keys, most, counts in self._bounds
+            not (most := most_of(keys[row])) or counts[keys[row]] < most for _, keys, most_of, counts in self._bounds
         )
 
     def _count(self, row: int, sign: int, *, once: bool) -> None:
         (self._used.add if sign > 0 else self._used.discard)(self._rows.subjects[row])
         if once:
             (self._asked_texts.add if sign > 0 else self._asked_texts.discard)(self._rows.texts[row])
-        for keys, _, counts in self._bounds:
+        for _, keys, _, counts in self._bounds:
             counts[keys[row]] += sign
 
 
@@ -245,7 +267,7 @@ def _result(rows: _Rows, taking: _Taking, partnered: Sequence[int]) -> Selection
     causes: dict[str, Counter[str]] = {name: Counter() for name in known}
     for row, code in enumerate(codes):
         if row not in taking.offers:
-            causes[known[rows.recipes[row]]][CAUSES[code]] += 1
+            causes[known[rows.recipes[row]]][_CAUSES[code]] += 1
     taken = Counter(known[rows.recipes[row]] for row in taking.offers)
     offers = {rows.ids[row]: offered for row, offered in taking.offers.items()}
     superseded = {name: counts.total() for name, counts in causes.items()}
@@ -253,14 +275,17 @@ def _result(rows: _Rows, taking: _Taking, partnered: Sequence[int]) -> Selection
 
 
 def balance_letters(texts: Iterable[QuestionText], seed: int) -> list[QuestionText]:
-    """Put right options under letters in equal numbers, by exchanging two options of a text where need be."""
+    """Put right options under letters in equal numbers, by exchanging two options of a text where need be.
+
+    Texts whose options have a fixed order stay as they are.
+    """
     due: defaultdict[int, list[int]] = defaultdict(list)
     rng = _stream(seed, "letters")
     return [_with_truth_at(text, due[len(text.options)], rng) for text in texts]
 
 
 def _with_truth_at(text: QuestionText, due: list[int], rng: np.random.Generator) -> QuestionText:
-    if not text.options:
+    if not text.options or text.has_fixed_order:
         return text
     if not due:
         due += map(int, rng.permutation(len(text.options)))

@@ -72,7 +72,9 @@ def _build(inputs: Path, builds: Path, **changed: Any) -> Build:
 
 
 def _publish(build: Build, data: Path) -> Path:
-    return publish(build.folder, build.folder.file("samples.jsonl"), build.settings.images, data, "").folder
+    settings, samples = build.settings, build.folder.file("samples.jsonl")
+    told = {"benchmark": settings.benchmark, "title": ""}
+    return publish(build.folder, samples, settings.images, data, **told).folder
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_other_questions(inputs: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gigavqa.construction.candidates import Candidate
 from gigavqa.construction.guessing.guessing import BlindQuestion, rebalance, score_readers
-from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.registry import recipes_of
 from gigavqa.construction.selection import Quotas, balance_letters, category_of, select
 from tests.construction.worlds import CONTEXT, KINDS, draw_images
 
@@ -20,7 +20,7 @@ def _candidates(kind: str, images: int) -> tuple[Candidate, ...]:
     proposed = (
         each
         for image in draw_images(kind, images)
-        for recipe in installed_recipes().values()
+        for recipe in recipes_of("questions").values()
         for each in recipe.candidates(image, CONTEXT, np.random.default_rng(0))
     )
     return tuple(each for each in proposed if isinstance(each, Candidate))
@@ -36,7 +36,7 @@ def _built(kind: str, images: int) -> list[BlindQuestion]:
     by_id = {each.id: each for each in _candidates(kind, images)}
     chosen = _chosen(by_id, Quotas(per_image=0), 1)
     rng = np.random.default_rng(2)
-    texts = balance_letters((installed_recipes()[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
+    texts = balance_letters((recipes_of("questions")[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
     questions = []
     for each, text in zip(chosen, texts, strict=True):
         options = dict(zip("ABCD", text.options, strict=False)) or {"yes": "yes", "no": "no"}
@@ -81,7 +81,8 @@ def test_each_selection_is_asked_once(kind: str) -> None:
     by_id = {each.id: each for each in _candidates(kind, 40)}
     chosen = _chosen(by_id, Quotas(), 3)
     asked = Counter(
-        (each.image, str({key: value for key, value in each.program.items() if key not in ("options", "among")})) for each in chosen
+        (each.image, str({key: value for key, value in each.program.items() if key not in ("options", "among")}))
+        for each in chosen
     )
     assert set(asked.values()) == {1}
 

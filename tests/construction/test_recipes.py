@@ -11,7 +11,7 @@ from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.count import CountRecipe
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
 from gigavqa.construction.recipes.region import RegionRecipe
-from gigavqa.construction.recipes.registry import installed_recipes
+from gigavqa.construction.recipes.registry import recipes_of
 from gigavqa.construction.recipes.rules import THRESHOLDS
 from tests.construction.oracle import true_answer
 from tests.construction.worlds import CATEGORIES, CONTEXT, HEIGHT, KINDS, WIDTH, draw_images
@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 
 
 def _proposed(image: AnnotatedImage) -> Iterator[Candidate | Rejection]:
-    for recipe in installed_recipes().values():
+    for recipe in recipes_of("questions").values():
         yield from recipe.candidates(image, CONTEXT, RNG)
 
 
@@ -36,7 +36,7 @@ def _found(recipe: str, *objects: Annotation, lost: str | None = None) -> tuple[
     """What a recipe asks of an image with these objects, and for which reasons it rejects; `lost` is incomplete."""
     incomplete = frozenset[str]() if lost is None else frozenset({lost})
     image = AnnotatedImage("one.png", 1000, 1000, objects, incomplete=incomplete)
-    each = list(installed_recipes()[recipe].candidates(image, CONTEXT, RNG))
+    each = list(recipes_of("questions")[recipe].candidates(image, CONTEXT, RNG))
     asked = {str(one.program.get("how", one.program["ask"])) for one in each if isinstance(one, Candidate)}
     return asked, {one.reason for one in each if isinstance(one, Rejection)}
 
@@ -57,9 +57,9 @@ def test_every_truth_is_that_of_a_brute_force_oracle(kind: str) -> None:
 def test_every_recipe_asks_something_and_gives_only_reasons_that_it_lists() -> None:
     """In a few images of the densest world and of the sparsest."""
     each = [one for kind in KINDS for image in draw_images(kind, 10) for one in _proposed(image)]
-    assert {one.recipe for one in each if isinstance(one, Candidate)} == set(installed_recipes())
+    assert {one.recipe for one in each if isinstance(one, Candidate)} == set(recipes_of("questions"))
     reasons = {(one.recipe, one.reason) for one in each if isinstance(one, Rejection)}
-    assert [pair for pair in reasons if pair[1] not in installed_recipes()[pair[0]].reasons] == []
+    assert [pair for pair in reasons if pair[1] not in recipes_of("questions")[pair[0]].reasons] == []
 
 
 def _swap(word: object) -> object:
@@ -96,7 +96,7 @@ def test_other_names_of_categories_change_words_alone() -> None:
     image = next(draw_images("dense", 1))
     names = {name: CategoryNames(f"vehicle {name}", f"vehicles {name}") for name in CATEGORIES}
     renamed = RecipeContext(names, CATEGORIES, CONTEXT.attributes)
-    for recipe in installed_recipes().values():
+    for recipe in recipes_of("questions").values():
         both = [
             [each for each in recipe.candidates(image, context, RNG) if isinstance(each, Candidate)]
             for context in (CONTEXT, renamed)
@@ -151,7 +151,7 @@ def test_flags_that_make_a_count_uncertain_reject_it(flag: str, reason: str) -> 
 @pytest.mark.parametrize("recipe", ["count", "more_or_fewer", "part_whole"])
 def test_evidence_of_what_is_counted_is_one_box_around_all_of_it(recipe: str) -> None:
     """However many there are, so that the number of views does not tell; it holds each of them and no pixel more."""
-    own = installed_recipes()[recipe]
+    own = recipes_of("questions")[recipe]
     numbers = set()
     for image in draw_images("dominant", 20):
         by_id = {one.id: one.box for one in image.annotations}
@@ -179,10 +179,10 @@ def _told_categories(each: Candidate | Rejection) -> set[str]:
     return {program["category"]} if "category" in program else set(program.get("categories") or program["among"])
 
 
-@pytest.mark.parametrize("recipe", installed_recipes())
+@pytest.mark.parametrize("recipe", recipes_of("questions"))
 def test_nothing_is_asked_of_a_category_of_which_a_mark_was_left_out(recipe: str) -> None:
     """It is rejected as not labelled, and what is asked of other categories stays as it was."""
-    own = installed_recipes()[recipe]
+    own = recipes_of("questions")[recipe]
     for drawn in draw_images("sparse", 40):
         whole, lost, unknown = (
             list(own.candidates(replace(drawn, incomplete=frozenset(names)), CONTEXT, RNG))

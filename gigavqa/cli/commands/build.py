@@ -1,5 +1,6 @@
 """`gigavqa build`: questions of annotated pictures, checked against guessing, as a data set."""
 
+from collections import Counter
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -84,12 +85,20 @@ Form = Annotated[
         "wsivqa; found out if omitted.",
     ),
 ]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--benchmark", metavar="NAME", help="Whose records the questions are; questions if omitted.", show_default=False
+    ),
+]
 Recipes = Annotated[
     str,
     typer.Option(metavar="NAME,NAME", help="Which questions; all that there are if omitted.", show_default=False),
 ]
-PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12 if omitted.")]
-PerRecipe = Annotated[int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound.")]
+PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12, or what recipes say.")]
+PerRecipe = Annotated[
+    int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound, else what it says.")
+]
 Names = Annotated[
     list[str] | None,
     typer.Option(
@@ -119,6 +128,7 @@ def make(
     source: Source = None,
     images: Images = None,
     form: Form = "",
+    benchmark: Target = "",
     recipes: Recipes = "",
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
@@ -153,6 +163,7 @@ def make(
         "images": images and images.resolve(),
         "form": form,
         "options": {key: value for key, value in options.items() if value},
+        "benchmark": benchmark,
         "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
@@ -168,7 +179,8 @@ def make(
         made = BuildSummary.of(build)
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
-        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, settings.title)
+        told = {"benchmark": settings.benchmark, "title": settings.title}
+        publish(folder, folder.file("samples.jsonl"), settings.images, home.data, **told)
         page = folder.file(_PAGE)
         page.write_text(render_page(made, build.records(), partial(draw_evidence, settings.images)), encoding="utf-8")
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
@@ -226,6 +238,9 @@ def export(
     build, dataset = _existing(name), Home.from_environment().data / name
     if target.exists():
         raise ArgumentError(f"{target} is there already; name another place")
+    if form is ExportForm.HUGGINGFACE and build.settings.benchmark != "questions":
+        told = f"--form huggingface has no columns for records of {build.settings.benchmark}"
+        raise ArgumentError(f"{told}; take questions for lines of them, or coco")
     records, counts = reviewed_records(dataset, build.records())
     if form is ExportForm.COCO:
         write_coco(target, build.images(), records)
@@ -261,11 +276,17 @@ def _existing(name: str) -> "Build":
 
 
 def _no_questions(made: "BuildSummary") -> str:
-    candidates = sum(each.candidates for each in made.yields)
-    if candidates:
+    from gigavqa.construction.selection import CAUSES
+
+    causes = sum((Counter(each.causes) for each in made.yields), Counter({"guessable": 0}))
+    causes["guessable"] = sum(each.guessable for each in made.yields)
+    if candidates := causes.total():
+        told = {**CAUSES, "guessable": "it can be guessed"}
+        counts = "; ".join(f"{number:,}: {told[cause]}" for cause, number in causes.most_common() if number)
         return (
-            f"no question came of {candidates:,} candidates: of each kind every answer must be true somewhere, so that "
-            "none can be guessed; that wants more pictures, or more kinds of objects"
+            f"no question came of {candidates:,} candidates ({counts}). Each answer must be true somewhere, so that "
+            "none can be guessed: that wants more pictures, or more kinds of objects. "
+            f"`gigavqa build explain {made.name} IMAGE` tells it of each"
         )
     return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
 

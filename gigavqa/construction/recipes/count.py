@@ -14,8 +14,8 @@ from gigavqa.construction.recipes.worded_recipe import WordedRecipe
 class CountRecipe(WordedRecipe):
     """How many ships are there in the image?
 
-    Evidence is one box around all that are counted: a box for each would tell how many there are. Counts of other images
-    are offered beside its own.
+    Evidence is one box around all that are counted: a box for each would tell how many there are. Counts of
+    other images are offered beside its own.
     """
 
     name = "count"

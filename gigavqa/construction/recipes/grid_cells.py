@@ -1,4 +1,4 @@
-"""Cells of a grid over an image, each with what is marked in it: scopes of questions about one part of a large image."""
+"""Cells of a grid over an image, each with what is marked in it: a large image has many answers to one question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -65,7 +65,7 @@ def grid_cells(image: AnnotatedImage, thresholds: Thresholds) -> Iterator[GridCe
 
 
 class CountableCells(NamedTuple):
-    """Places of a grid's cells in which a category can be counted, and the share of all that cells hold which can be."""
+    """Places of the cells of a grid in which a category can be counted, and the share of what cells hold that can."""
 
     number: int
     places: Indices
@@ -85,7 +85,8 @@ def _countable(
 
 
 def _pairs(places: Indices, number: int, categories: Indices) -> Indices:
-    return (categories * number + places[1]) * number + places[0]
+    pairs: Indices = (categories * number + places[1]) * number + places[0]
+    return pairs
 
 
 def _fitting(sides: Floats, thresholds: Thresholds) -> Iterator[int]:

@@ -1,8 +1,8 @@
 """The answers that a question offers: sets of values in which each is right as often, whatever else a text says.
 
-A set belongs to no truth: a build makes it of answers that occur, and takes one selection for each. What reads the texts
-alone then knows the set and nothing more: not the middle, nor the smallest, nor the usual value is right more often than
-others, and no value rules another one out.
+A set belongs to no truth: a build makes it of answers that occur, and takes one selection for each. What reads the
+texts alone then knows the set and nothing more: not the middle, nor the smallest, nor the usual value is right more
+often than others, and no value rules another one out.
 """
 
 from collections.abc import Mapping, Sequence

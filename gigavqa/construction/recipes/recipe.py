@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,9 +41,19 @@ class RecipeContext:
     attributes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
+class RecipeQuota(NamedTuple):
+    """Questions of a recipe at most, where nobody says otherwise: of one image, and of a build; 0 is no bound."""
+
+    per_image: int = 0
+    per_build: int = 0
+
+
 class QuestionRecipe(Protocol):
     """One kind of question. Pure: the same image, context and stream give the same candidates on every machine."""
 
+    benchmark: str
+    """Whose records it makes. A build has recipes of one benchmark."""
+    quota: RecipeQuota
     name: str
     """As `--recipes` takes it: `count`."""
     title: str
@@ -58,4 +68,11 @@ class QuestionRecipe(Protocol):
         """Yield what questions can be about in an image, and what was looked at and rejected; both bounded."""
 
     def word(self, candidate: Candidate, context: RecipeContext, rng: np.random.Generator) -> QuestionText:
-        """Return a candidate in words, options in a drawn order."""
+        """Return a candidate in words, options in a drawn order unless it is fixed."""
+
+    def record(self, candidate: Candidate, text: QuestionText) -> dict[str, Any]:
+        """Return the record of a question, as its benchmark reads it; its `id` is the candidate's.
+
+        Whatever the benchmark, `image` is the picture's name, `boxes` the evidence in pixels, `objects` the ids of what
+        the truth rests on, and `choices` or `options` are what is offered, as a list or by letter.
+        """

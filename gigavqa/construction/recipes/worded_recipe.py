@@ -7,10 +7,12 @@ import numpy as np
 
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.candidates import OPTIONS, Candidate, QuestionText, Rejection
+from gigavqa.construction.question_records import question_record
 from gigavqa.construction.recipes.marked_objects import MarkedObjects, enclosing_box
 from gigavqa.construction.recipes.offers import YES_NO
-from gigavqa.construction.recipes.recipe import RecipeContext
+from gigavqa.construction.recipes.recipe import RecipeContext, RecipeQuota
 from gigavqa.construction.recipes.rules import RULES_VERSION, THRESHOLDS, Thresholds, read_table, reasons
+
 
 class WordedRecipe:
     """A recipe whose texts lie beside it, in `<name>.toml`.
@@ -21,6 +23,8 @@ class WordedRecipe:
     the wider groups.
     """
 
+    benchmark = "questions"
+    quota = RecipeQuota()
     name: str
     title: str
     refuses: tuple[str, ...]
@@ -84,6 +88,10 @@ class WordedRecipe:
         texts = {option: self.option_text(option, program, context) for option in offered}
         order = [offered[int(at)] for at in rng.permutation(len(offered))]
         return QuestionText(question, "choice", texts[candidate.truth], [texts[option] for option in order])
+
+    def record(self, candidate: Candidate, text: QuestionText) -> dict[str, Any]:
+        """Return the record of a question of the benchmark `questions`."""
+        return question_record(candidate, text)
 
     def slots(self, program: Mapping[str, Any], context: RecipeContext) -> dict[str, str]:
         """Return what a text's placeholders stand for: a category's names, or two categories'."""

@@ -1,10 +1,9 @@
 """The objects of a category by quadrant, where it is sure which quadrant each belongs to."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, SUBCATEGORIES, Category, Domain, Quadrant
+from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
 from gigavqa.construction.annotations import AnnotatedImage, Annotation
-from gigavqa.construction.candidates import Candidate
 
 REGION_REASONS = {
     "near_boundary": "an object lies so close to a line between quadrants that its quadrant is not sure",
@@ -77,19 +76,3 @@ def _touched(image: AnnotatedImage, one: Annotation) -> list[Quadrant]:
     columns = [one.box.x1 / image.width < 0.5 + margin, one.box.x2 / image.width > 0.5 - margin]
     rows = [one.box.y1 / image.height < 0.5 + margin, one.box.y2 / image.height > 0.5 - margin]
     return [quadrant for index, quadrant in enumerate(QUADRANTS) if rows[index // 2] and columns[index % 2]]
-
-
-def quadrant_record(
-    domain: Domain, category: Category, candidate: Candidate, fields: dict[str, Any], steps: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the record of a candidate whose evidence lies in the quadrants that its program names."""
-    return {
-        "id": candidate.id,
-        "domain": domain,
-        "category": category,
-        "subcategory": SUBCATEGORIES[domain, category],
-        "image": candidate.image,
-        **fields,
-        "reasoning_supervision": {"step_type": "multi_step_qa", "steps": steps},
-        "evidence": {"quadrants": candidate.program["quadrants"]},
-    }

@@ -5,18 +5,15 @@ from itertools import permutations
 from math import atan2, degrees, hypot
 from typing import Any
 
+import numpy as np
+
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS, Quadrant
-from gigavqa.benchmarks.ultravr.wording import task_steps, task_wording
+from gigavqa.benchmarks.ultravr.wording import Slots
 from gigavqa.construction.annotations import AnnotatedImage, Annotation
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
-from gigavqa.construction.ultravr.regions import (
-    REGION_REASONS,
-    RegionObjects,
-    normalized,
-    objects_by_region,
-    quadrant_record,
-)
+from gigavqa.construction.ultravr.regions import REGION_REASONS, RegionObjects, normalized, objects_by_region
+from gigavqa.construction.ultravr.task_recipe import TaskRecipe, the_quadrant
 
 _ORIENTATIONS = ("horizontal", "vertical")
 _LEAST_RATIO = 1.5
@@ -53,13 +50,14 @@ def _longer_side(quad: tuple[float, ...]) -> tuple[float, float]:
     return long if hypot(*long) >= _LEAST_RATIO * hypot(*short) else (0, 0)
 
 
-class OrientationVerification:
-    """Questions in which of two quadrants an orientation is present; its records are UltraVR's, not `questions`'."""
+class OrientationVerification(TaskRecipe):
+    """Questions in which of two quadrants an orientation is present."""
 
-    benchmark = "ultravr"
+    domain = "rs"
+    category = "logical_verification"
     name = "rs-logical-verification"
     title = "Orientation in two quadrants (UltraVR)"
-    version = "rs-logical-verification/1"
+    version = "rs-logical-verification/2"
     reasons: Mapping[str, str] = {
         **REGION_REASONS,
         "ambiguous_orientation": "an object is nearly square, or lies aslant",
@@ -67,10 +65,12 @@ class OrientationVerification:
         "dense": f"there are more than {_MOST_OBJECTS} objects of the category in a quadrant",
     }
 
-    def candidates(self, image: AnnotatedImage, context: RecipeContext) -> Iterator[Candidate | Rejection]:
+    def candidates(
+        self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
+    ) -> Iterator[Candidate | Rejection]:
         """Yield every ordered pair of quadrants with every orientation, of every category in the image."""
         for category in sorted({one.category for one in image.annotations} & set(context.names)):
-            regions, names = objects_by_region(image, category), context.names[category]
+            regions = objects_by_region(image, category)
             for pair in permutations(QUADRANTS, 2):
                 found = {quadrant: regions[quadrant] for quadrant in pair}
                 about = f"{category} in {pair[0]} and {pair[1]}"
@@ -78,16 +78,21 @@ class OrientationVerification:
                     yield Rejection(self.name, image.image, reason, about)
                     continue
                 for which in _ORIENTATIONS:
-                    yield self._candidate(image, names, found, which)
+                    yield self._candidate(image, (category, context.names[category]), found, which)
 
     def _candidate(
-        self, image: AnnotatedImage, names: CategoryNames, found: Mapping[Quadrant, RegionObjects], which: str
+        self,
+        image: AnnotatedImage,
+        kind: tuple[str, CategoryNames],
+        found: Mapping[Quadrant, RegionObjects],
+        which: str,
     ) -> Candidate:
-        a, b = found
+        (a, b), (category, names) = found, kind
         lying = [[one for one in region.objects if orientation(one) == which] for region in found.values()]
         program = {
-            "object_type_label": names.many,
-            "object_type_singular": names.one,
+            "category": category,
+            "one": names.one,
+            "many": names.many,
             "orientation": which,
             "region_a": a,
             "region_b": b,
@@ -99,27 +104,17 @@ class OrientationVerification:
         }
         objects = [one for region in found.values() for one in region.objects]
         truth = _LETTERS[bool(lying[0]), bool(lying[1])]
-        ids, boxes = tuple(one.id for one in objects), tuple(one.box for one in objects)
-        return Candidate(self.name, image.image, program, truth, ids, boxes, self.name)
+        return self.candidate(image, program, truth, objects, (category, which, a, b))
 
-    def record(self, candidate: Candidate) -> dict[str, Any]:
-        """Return a candidate as a record of UltraVR; its options have a fixed order."""
-        program, a, b = candidate.program, candidate.program["region_a_boxes"], candidate.program["region_b_boxes"]
-        slots = {
-            "orientation": program["orientation"],
-            "many": program["object_type_label"],
-            "one": program["object_type_singular"],
-        }
-        slots |= {f"region_{at}": f"the {program[f'region_{at}']} quadrant" for at in "ab"}
-        wording = task_wording("rs", "logical_verification")
-        fields = {
-            "question": wording.question(slots),
-            "options": wording.lettered(slots),
-            "answer": candidate.truth,
-        }
-        truths = {"S1": a, "S2": len(a), "S3": b, "S4": len(b), "S5": bool(a and b)}
-        steps = task_steps("rs", "logical_verification", slots, truths)
-        return quadrant_record("rs", "logical_verification", candidate, fields, steps)
+    def slots(self, program: Mapping[str, Any]) -> Slots:
+        """Return orientation, type and quadrants."""
+        named = {key: program[key] for key in ("orientation", "one", "many")}
+        return named | {f"region_{at}": the_quadrant(program[f"region_{at}"]) for at in "ab"}
+
+    def truths(self, candidate: Candidate) -> Mapping[str, Any]:
+        """Return the objects and counts of both quadrants, and whether both have some."""
+        a, b = candidate.program["region_a_boxes"], candidate.program["region_b_boxes"]
+        return {"S1": a, "S2": len(a), "S3": b, "S4": len(b), "S5": bool(a and b)}
 
 
 def _doubt(region: RegionObjects) -> str:

@@ -16,7 +16,7 @@ from tests.benchmarks.ultravr.good_records import sample_from
 WIDTH, HEIGHT = 4000, 3000
 NAMES = {"pool": CategoryNames("pool", "pools"), "ship": CategoryNames("ship", "ships")}
 CONTEXT = RecipeContext(NAMES, tuple(NAMES))
-RECIPE = OrientationVerification()
+RECIPE, RNG = OrientationVerification(), np.random.default_rng(0)
 
 
 def _mark(number: int, category: str, x: float, y: float, angle: float, *flags: Flag) -> Annotation:
@@ -44,7 +44,7 @@ def _scene(seed: int) -> AnnotatedImage:
 
 
 def _found(image: AnnotatedImage) -> tuple[list[Candidate], list[Rejection]]:
-    found = list(RECIPE.candidates(image, CONTEXT))
+    found = list(RECIPE.candidates(image, CONTEXT, RNG))
     candidates = [one for one in found if isinstance(one, Candidate)]
     return candidates, [one for one in found if isinstance(one, Rejection)]
 
@@ -66,10 +66,10 @@ def test_every_record_is_true_and_keeps_the_papers_rules() -> None:
     answers: Counter[str] = Counter()
     for image in map(_scene, range(100)):
         for candidate in _found(image)[0]:
-            record, program = RECIPE.record(candidate), candidate.program
+            record, program = RECIPE.record(candidate, RECIPE.word(candidate, CONTEXT, RNG)), candidate.program
             assert check_sample(sample_from(record)) == []
             there = [
-                _present(image, program["object_type_singular"], program[region], program["orientation"])
+                _present(image, program["category"], program[region], program["orientation"])
                 for region in ("region_a", "region_b")
             ]
             assert record["answer"] == "DCBA"[2 * there[0] + there[1]]
