@@ -177,6 +177,7 @@ def test_two_reviewers_write_at_once_and_see_their_own(locked: RunningGateway) -
     write_ships(locked.settings.data)
     with Tenant(locked, "ada") as ada, Tenant(locked, "bob") as bob, Tenant(locked, "root", "operate") as root:
         names = [record["id"] for record in RECORDS]
+        said = dict(zip(names, ("4", "A", "no", "A"), strict=True))
         with ThreadPoolExecutor(2) as pool:
             first = pool.map(lambda name: say(ada, name, answer=said[name]).status_code, names)
             dropped = {"reason": "unclear", "answer": "5"}

@@ -18,7 +18,8 @@ class PresenceRecipe(WordedRecipe):
 
     Evidence is one box, whatever the answer: the largest object of a category that is whole and clear, for no of
     another category of the image that is drawn. So neither the number of views nor their size gives the answer away,
-    and V3 is right where it sees what the box holds. An image in which nothing else is marked asks for no absent category.
+    and V3 is right where it sees what the box holds. An image in which nothing else is marked asks for no absent
+    category.
     """
 
     name = "presence"
