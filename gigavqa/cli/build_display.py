@@ -60,6 +60,9 @@ def print_explanation(found: Mapping[str, Any]) -> None:
     if "candidates" in found:
         told = f"{count_noun(found['objects'], 'object')}, {count_noun(len(found['candidates']), 'candidate')}"
         out.print(f"{found['image']}: {told}", markup=False)
+        rows = [[one["id"], str(one["truth"]), one["outcome"]] for one in found["candidates"]]
+        print_table([TableColumn("candidate"), TableColumn("truth"), TableColumn("what became of it", least=40)], rows)
+        out.print()
         rows = [[one["recipe"], one["reason"], one["about"]] for one in found["rejected"]]
         print_table([TableColumn("recipe"), TableColumn("rejected for"), TableColumn("about", least=20)], rows)
         return

@@ -1,5 +1,6 @@
 """Annotations: what people marked in images, in one form whatever tool wrote them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -75,26 +76,57 @@ class Omission(NamedTuple):
     sentence: str
 
 
+_DIFFERS = re.compile(r"'[^']*'|\"[^\"]*\"|\d[\d.,]*")
+"""What sentences of one cause differ in: names in quotes, and numbers."""
+_PLACES = 3
+
+
+@dataclass
+class _AlikeOmissions:
+    """Sentences that differ in names and numbers alone: the first one, how many, and where the next few were."""
+
+    first: str
+    times: int = 0
+    places: list[str] = field(default_factory=list)
+
+    def add(self, sentence: str, times: int) -> None:
+        self.times += times
+        if sentence != self.first and len(self.places) < _PLACES:
+            both = zip(_DIFFERS.findall(self.first), _DIFFERS.findall(sentence), strict=True)
+            self.places.append(" ".join(theirs for ours, theirs in both if ours != theirs))
+
+    @property
+    def sentence(self) -> str:
+        if self.times < 2:
+            return self.first
+        places = (
+            f": {', '.join(self.places)}{' ...' if self.times > len(self.places) + 1 else ''}" if self.places else ""
+        )
+        return f"{self.first} ({self.times:,} such{places})"
+
+
 class Omissions:
-    """What readers leave out: every reason's count, and the sentences of its first few."""
+    """What readers leave out: every reason's count, and a sentence for each of its first few causes."""
 
     def __init__(self, most_sentences: int = 20) -> None:
         self.counts: Counter[str] = Counter()
-        self._sentences: dict[str, list[str]] = {}
+        self._alike: dict[str, dict[str, _AlikeOmissions]] = {}
         self._most = most_sentences
 
     def add(self, reason: str, sentence: str, times: int = 1) -> None:
-        """Count one, or as many as a sentence is about, and keep it if it is among the first of its reason."""
+        """Count one, or as many as a sentence is about, and keep it if its cause is among the first of its reason."""
         self.counts[reason] += times
-        kept = self._sentences.setdefault(reason, [])
-        if len(kept) < self._most:
-            kept.append(sentence)
+        kept, cause = self._alike.setdefault(reason, {}), _DIFFERS.sub("", sentence)
+        if cause not in kept and len(kept) < self._most:
+            kept[cause] = _AlikeOmissions(sentence)
+        if cause in kept:
+            kept[cause].add(sentence, times)
 
     def __iter__(self) -> Iterator[Omission]:
-        """Yield the kept sentences, by reason in alphabetical order."""
-        for reason in sorted(self._sentences):
-            for sentence in self._sentences[reason]:
-                yield Omission(reason, sentence)
+        """Yield a sentence for each cause, by reason in alphabetical order."""
+        for reason in sorted(self._alike):
+            for alike in self._alike[reason].values():
+                yield Omission(reason, alike.sentence)
 
     def __len__(self) -> int:
         return self.counts.total()

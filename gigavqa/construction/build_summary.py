@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecipeYield:
-    """What became of a recipe's candidates. `rejected` counts by reason, `superseded` are over a quota or a balance,
-    `guessable` were dropped."""
+    """What became of a recipe's candidates. `rejected` counts by reason, `superseded` are over a quota or a balance
+    and counted by cause in `causes`, `guessable` were dropped."""
 
     recipe: str
     title: str
     candidates: int
     rejected: Mapping[str, int]
     superseded: int
+    causes: Mapping[str, int]
     guessable: int
     questions: int
     examples: Mapping[str, list[str]]
@@ -96,6 +97,7 @@ def _yields(build: "Build", questions: Mapping[str, int]) -> Iterator[RecipeYiel
             candidates=counts["candidates"],
             rejected=counts["rejected"],
             superseded=selected["superseded"].get(recipe.name, 0),
+            causes=selected["causes"].get(recipe.name, {}),
             guessable=guessable[recipe.name],
             questions=questions[recipe.name],
             examples=counts["examples"],

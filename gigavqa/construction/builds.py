@@ -35,7 +35,7 @@ from gigavqa.construction.recipes.recipe import (
 )
 from gigavqa.construction.recipes.registry import choose_recipes
 from gigavqa.construction.rejections import RejectionCounts
-from gigavqa.construction.selection import Quotas, balance_letters, select
+from gigavqa.construction.selection import CAUSES, Quotas, SelectionResult, balance_letters, select
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import counted
 
@@ -108,12 +108,14 @@ class Build:
         """The form of the annotations, as people call it."""
         return self._reader.title
 
-    def why_left_out(self, candidate: str) -> str:
+    def why_left_out(self, candidate: Candidate) -> str:
         """Return in a sentence why a candidate is no question."""
         guessable = self.folder.read_json("selection.json")["guessable"]
-        if candidate in guessable:
-            return f"dropped: questions of its kind can be guessed ({guessable[candidate]})"
-        return "not needed: the quotas of its picture or recipe, or the balance of its truths, were full"
+        if candidate.id in guessable:
+            return f"dropped: questions of its kind can be guessed ({guessable[candidate.id]})"
+        cause = self._selection.cause_of(candidate.id)
+        group = f": {candidate.wider or candidate.balance}" if cause in ("alone", "outnumbered") else ""
+        return f"{CAUSES[cause]}{group}"
 
     def run(self) -> None:
         """Do every stage that is not done for these inputs and settings."""
@@ -236,9 +238,8 @@ class Build:
         self.folder.write_json("rejections.json", rejections.document())
 
     def _make_samples(self) -> None:
-        chosen = select(self.candidates(), self.quotas, self.settings.seed)
-        accepted = frozenset(chosen.accepted)
-        taken = [one for one in self.candidates() if one.id in accepted]
+        chosen = self._selection
+        taken = [one.offering(chosen.offers[one.id]) for one in self.candidates() if one.id in chosen.offers]
         texts = balance_letters(map(self._word, taken), self.settings.seed)
         worded = list(zip(taken, texts, strict=True))
         spared = frozenset(recipe.name for recipe in self.recipes if getattr(recipe, "is_guessable", False))
@@ -247,10 +248,16 @@ class Build:
         dropped = dict(balanced.dropped)
         records = (self._recipe(one).record(one, text) for one, text in worded if one.id not in dropped)
         self.folder.write_lines("samples.jsonl", records)
-        self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": dropped})
+        self.folder.write_json(
+            "selection.json", {"superseded": chosen.superseded, "causes": chosen.causes, "guessable": dropped}
+        )
         scores = {"before": balanced.before, "after": balanced.after}
         documents = {when: [score.document() for score in each] for when, each in scores.items()}
         self.folder.write_json("guessing.json", documents)
+
+    @cached_property
+    def _selection(self) -> SelectionResult:
+        return select(self.candidates(), self.quotas, self.settings.seed)
 
     def _word(self, candidate: Candidate) -> QuestionText:
         return self._recipe(candidate).word(candidate, self.context, self._stream(candidate.id))

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from gigavqa.construction.annotations import Box
+
+OPTIONS = "options"
+"""Field of a program: every answer that may be offered, of which one is the truth."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,9 @@ class Candidate:
 
     `program` holds operation and arguments as JSON, `truth` the result; `objects` are the ids of the annotations
     that the truth rests on, `boxes` the evidence in pixels. `balance` names the group in which a build draws truths in
-    equal numbers (`count/ship`); without one it is balanced with no other.
+    equal numbers (`count/ship`): all that a text says; without one it is balanced with no other. `wider` names the group
+    that is left without what tells nothing of the answer (which region, which two objects), where there is one.
+    `offers` are how many of the program's options a build may offer, preferred first; without it all are.
     """
 
     recipe: str
@@ -26,12 +31,19 @@ class Candidate:
     objects: tuple[str, ...]
     boxes: tuple[Box, ...]
     balance: str
+    wider: str = ""
+    offers: tuple[int, ...] = ()
 
     @cached_property
     def id(self) -> str:
-        """`<recipe>-<10 hex of its content>`: it does not move when other candidates change."""
-        content = json.dumps([self.recipe, self.image, self.program, self.truth, self.objects], sort_keys=True)
+        """`<recipe>-<10 hex of its content>`: it does not move when other candidates change, or others are offered."""
+        program = {key: value for key, value in self.program.items() if key != OPTIONS or not self.offers}
+        content = json.dumps([self.recipe, self.image, program, self.truth, self.objects], sort_keys=True)
         return f"{self.recipe}-{sha256(content.encode()).hexdigest()[:10]}"
+
+    def offering(self, options: Sequence[Any]) -> "Candidate":
+        """Return the same candidate with these options alone; one whose offers nobody may choose stays as it is."""
+        return replace(self, program={**self.program, OPTIONS: list(options)}) if self.offers else self
 
     def line(self) -> dict[str, Any]:
         """Return the candidate as the JSON of its line."""
@@ -44,6 +56,8 @@ class Candidate:
             "objects": self.objects,
             "boxes": self.boxes,
             "balance": self.balance,
+            "wider": self.wider,
+            "offers": self.offers,
         }
 
     @classmethod
@@ -57,6 +71,8 @@ class Candidate:
             tuple(line["objects"]),
             tuple(Box(*box) for box in line["boxes"]),
             line["balance"],
+            line["wider"],
+            tuple(line["offers"]),
         )
 
 

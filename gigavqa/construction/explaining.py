@@ -24,12 +24,14 @@ def explain_build(build: Build, wanted: str) -> dict[str, Any]:
             f"'{wanted}' is neither a question nor an annotated image of the build{did_you_mean(wanted, names)}; "
             f"{build.folder.file('samples.jsonl')} has the questions"
         )
+    asked = {record["id"] for record in build.records()}
     found: dict[str, Any] = {"image": wanted, "objects": len(image.annotations), "candidates": [], "rejected": []}
     for each in build.propose(image):
         if isinstance(each, Rejection):
             found["rejected"].append({"recipe": each.recipe, "reason": each.reason, "about": each.about})
         else:
-            found["candidates"].append({"id": each.id, "truth": each.truth})
+            outcome = "a question" if each.id in asked else build.why_left_out(each)
+            found["candidates"].append({"id": each.id, "truth": each.truth, "outcome": outcome})
     return found
 
 
@@ -39,5 +41,5 @@ def _explain_candidate(build: Build, candidate: Candidate) -> dict[str, Any]:
     line = image_line(image)
     objects = [one for one in (*line["objects"], *line.get("landmarks", ())) if one["id"] in used]
     record = next((record for record in build.records() if record["id"] == candidate.id), None)
-    outcome = "it is a question of the data set" if record else build.why_left_out(candidate.id)
+    outcome = "it is a question of the data set" if record else build.why_left_out(candidate)
     return {**candidate.line(), "objects": objects, "outcome": outcome, "question": record}

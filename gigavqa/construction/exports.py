@@ -75,7 +75,7 @@ def _zone(
 
 
 def _coco_question(record: Mapping[str, Any], image: int, own: Mapping[str, int]) -> dict[str, Any]:
-    evidence = [own[name] for name in record["objects"] if name in own]
+    evidence = [own[name] for name in record.get("objects", ()) if name in own]
     told = {key: value for key, value in record.items() if key not in _TOLD_BY_IDS}
     return {"image_id": image, "annotation_ids": evidence, **told}
 

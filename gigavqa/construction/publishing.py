@@ -12,6 +12,7 @@ from typing import Any
 
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.errors import BuildError
+from gigavqa.evaluation.dataset_names import require_dataset_name
 from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.importing import ImportSummary, import_dataset
@@ -26,17 +27,18 @@ BUILD_KEY = "build"
 
 
 def publish(
-    build: BuildFolder, records: Path, images: Path, data: Path, *, benchmark: str, title: str
+    build: BuildFolder, records: Path, images: Path, data: Path, *, benchmark: str, title: str, name: str = ""
 ) -> ImportSummary:
     """Make the data set of a build's records, or put it in the place of the one that this build made before.
 
-    People's reviews stay with it. Raises BuildError where a data set of another origin has the name, and whatever an
-    import raises; the data set that was there stays then.
+    `name` is that of the data set, if it is not the build's. People's reviews stay with it. Raises BuildError where a
+    data set of another origin has the name, and whatever an import raises; the data set that was there stays then.
     """
-    target = require_own(data, build.name)
-    with _room(data, build.name) as room:
+    name = name or build.name
+    target = require_own(data, name, build.name)
+    with _room(data, name) as room:
         made = import_dataset(
-            find_benchmark(benchmark), records, images, room / build.name,
+            find_benchmark(benchmark), records, images, room / name,
             check_image=read_header, remarks_on=file_remarks, title=title,
         )  # fmt: skip
         _mark(made.folder, build.name)
@@ -62,11 +64,12 @@ def _room(data: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def require_own(data: Path, name: str) -> Path:
-    """Return where the data set of a build is, or will be. Raises BuildError where something else made one there."""
+def require_own(data: Path, name: str, build: str = "") -> Path:
+    """Return where a data set of a build is, or will be. Raises BuildError where something else made one there."""
+    require_dataset_name(name)
     target = data / name
-    if target.exists() and not is_of_build(target, name):
-        raise BuildError(f"{target} was made otherwise: give the build another name, or delete that data set")
+    if target.exists() and not is_of_build(target, build or name):
+        raise BuildError(f"{target} was made otherwise: give another name, or delete that data set")
     return target
 
 
@@ -76,6 +79,18 @@ def reviewed_records(dataset: Path, records: Iterable[Mapping[str, Any]]) -> tup
     Raises ReviewsOpenError where reviewers differ.
     """
     return apply_reviews(records, read_reviews(dataset, load_dataset(dataset)))
+
+
+def dataset_mark(folder: Path) -> list[list[str | int]]:
+    """Return what tells a data set from one that was changed since, as JSON: its files but for reviews; empty if none.
+
+    A picture that is linked is told by its link.
+    """
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    own = ((path.relative_to(folder), path.lstat()) for path in paths)
+    return sorted(
+        [place.as_posix(), status.st_size, status.st_mtime_ns] for place, status in own if place.parts[0] != REVIEWS
+    )
 
 
 def is_of_build(folder: Path, name: str) -> bool:

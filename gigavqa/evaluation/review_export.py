@@ -85,6 +85,29 @@ def check_mend(benchmark: Benchmark[Any, Any], sample: Sample, mend: Mend) -> No
         raise ReviewRefusedError(f"fields: {'; '.join(wrong)}")
 
 
+def check_answer(benchmark: Benchmark[Any, Any], sample: Sample, answer: str) -> None:
+    """Raise ReviewRefusedError where a blind answer is none that a sample can have: no option, no number.
+
+    An empty one says that it cannot be told.
+    """
+    forms, said = AnswerForms.of(benchmark), answer.strip().casefold()
+    form = forms.answer_form(sample)
+    if said and form.possible is not None:
+        given = [one.strip() for one in said.split(",")] if "several" in form.kind else [said]
+        known = {one.casefold() for one in form.possible}
+        if wrong := [one for one in given if one not in known]:
+            offered = ", ".join(sample.options or sorted(form.possible))
+            raise ReviewRefusedError(f"answer: '{wrong[0]}' is none of {offered}; leave it empty if it cannot be told")
+    closed = forms.closed_form(sample, next(iter(benchmark.protocols))) if said else None
+    if closed is not None and closed.kind == "number":
+        try:
+            is_number = closed.read(said) is not None
+        except ValueError:
+            is_number = False
+        if not is_number:
+            raise ReviewRefusedError(f"answer: '{answer.strip()}' is no number; leave it empty if it cannot be told")
+
+
 def _options(record: Mapping[str, Any]) -> dict[str, str]:
     """Return a record's options by letter, whether it lists them or names their letters."""
     held: Any = next((record[name] for name in _OPTION_FIELDS if record.get(name)), {})

@@ -20,6 +20,7 @@ from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError, Problem, ReviewRefusedError
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, SampleReview, sample_digest, standing_reviews
+from gigavqa.runtime.plurals import count_noun
 from gigavqa.runtime.validation import describe_faults
 
 
@@ -125,6 +126,12 @@ def _sync_folders(folder: Path) -> None:
 def review_files(folder: Path) -> Mapping[str, Path]:
     """Return the files of a data set's reviewers, by their names."""
     return {path.stem: path for path in sorted((folder / REVIEWS).glob("*.jsonl"))}
+
+
+def describe_reviews(folder: Path) -> str:
+    """Say how many lines of how many reviewers lie in a data set's folder; empty where there are none."""
+    numbers = [sum(1 for _ in path.open("rb")) for path in review_files(folder).values()]
+    return f"{count_noun(sum(numbers), 'review')} of {count_noun(len(numbers), 'reviewer')}" if sum(numbers) else ""
 
 
 def read_reviews(folder: Path, dataset: Dataset) -> Reviews:

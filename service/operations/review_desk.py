@@ -15,7 +15,7 @@ from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError, ReviewRefusedError
 from gigavqa.evaluation.evidence_views import plain_settings, sample_evidence, shows_evidence
 from gigavqa.evaluation.expansion import ChatSettings
-from gigavqa.evaluation.review_export import check_mend
+from gigavqa.evaluation.review_export import check_answer, check_mend
 from gigavqa.evaluation.review_files import ReviewLog, digests_in, review_files
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, ReviewState, SampleReview, sample_digest
 from gigavqa.evaluation.samples import Sample
@@ -116,6 +116,8 @@ class ReviewDesk:
         sample = find_sample(dataset, entry.sample)
         if sample_digest(dataset.benchmark, sample) != entry.digest:
             raise SampleChangedError(f"the sample '{sample.id}' is another one since it was seen: look at it again")
+        if entry.answer is not None:
+            check_answer(dataset.benchmark, sample, entry.answer)
         if entry.fields is None:
             return
         if entry.fields.boxes:

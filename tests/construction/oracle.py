@@ -113,3 +113,18 @@ def _part_whole(program: Any, image: AnnotatedImage) -> str:
 def _attribute(program: Any, image: AnnotatedImage) -> str:
     value = _single(program["how"], image, program["category"]).attributes[program["attribute"]]
     return ("yes" if value else "no") if program["ask"] == "holds" else str(value)
+
+
+def _region(program: Any, image: AnnotatedImage) -> Any:
+    within = [one for one in image.annotations if _cell(one, image, program["grid"]) == program["cell"]]
+    if program["ask"] in ("more", "fewer"):
+        choose = max if program["ask"] == "more" else min
+        return choose(program["categories"], key=lambda category: sum(one.category == category for one in within))
+    number = sum(one.category == program["category"] for one in within)
+    return number if program["ask"] == "count" else "yes" if number else "no"
+
+
+def _cell(one: Annotation, image: AnnotatedImage, number: int) -> str:
+    if number == 2:
+        return _quarter(one, image)
+    return f"{1 + int(_x(one) // (image.width / number))},{1 + int(_y(one) // (image.height / number))}"

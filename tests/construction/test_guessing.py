@@ -1,7 +1,8 @@
 """Questions that recipes make cannot be guessed from their texts, and questions that leak are found out."""
 
-from collections import Counter
-from collections.abc import Callable
+from ast import literal_eval
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
@@ -25,10 +26,15 @@ def _candidates(kind: str, images: int) -> tuple[Candidate, ...]:
     return tuple(each for each in proposed if isinstance(each, Candidate))
 
 
+def _chosen(by_id: Mapping[str, Candidate], quotas: Quotas, seed: int) -> list[Candidate]:
+    result = select(by_id.values(), quotas, seed)
+    return [by_id[name].offering(result.offers[name]) for name in result.accepted]
+
+
 def _built(kind: str, images: int) -> list[BlindQuestion]:
     """The questions that a build makes of a world."""
     by_id = {each.id: each for each in _candidates(kind, images)}
-    chosen = [by_id[name] for name in select(by_id.values(), Quotas(per_image=0), 1).accepted]
+    chosen = _chosen(by_id, Quotas(per_image=0), 1)
     rng = np.random.default_rng(2)
     texts = balance_letters((recipes_of("questions")[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
     questions = []
@@ -50,14 +56,33 @@ def test_no_reader_guesses_what_recipes_ask(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_every_group_each_answer_is_true_equally_often(kind: str) -> None:
-    """Whatever the images are, and each selection is asked once at most."""
+    """Whatever the images are and whatever is offered; a text alone has one more of one answer at most."""
     by_id = {each.id: each for each in _candidates(kind, 40)}
-    chosen = [by_id[name] for name in select(by_id.values(), Quotas(), 3).accepted]
-    counts = Counter((each.balance, each.truth) for each in chosen)
+    chosen = _chosen(by_id, Quotas(), 3)
+    groups: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    texts: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for each in chosen:
-        assert len({counts[each.balance, answer] for answer in each.program["options"]}) == 1
+        offered = str(each.program["options"])
+        groups[each.wider or each.balance, offered][str(each.truth)] += 1
+        texts[each.balance][offered].update(dict.fromkeys(map(str, each.program["options"]), 0))
+        texts[each.balance][offered][str(each.truth)] += 1
+    for (_, offered), counts in groups.items():
+        assert len(set(counts.values())) == 1, offered
+        assert len(counts) == len(literal_eval(offered))
+    assert len(groups) > 10
+    for by_offer in texts.values():
+        more = [counts.total() - len(counts) * min(counts.values()) for counts in by_offer.values()]
+        assert sum(more) <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_selection_is_asked_once(kind: str) -> None:
+    """Whatever it offers."""
+    by_id = {each.id: each for each in _candidates(kind, 40)}
+    chosen = _chosen(by_id, Quotas(), 3)
     asked = Counter(
-        (each.image, str({key: value for key, value in each.program.items() if key != "options"})) for each in chosen
+        (each.image, str({key: value for key, value in each.program.items() if key not in ("options", "among")}))
+        for each in chosen
     )
     assert set(asked.values()) == {1}
 
@@ -120,3 +145,39 @@ def test_a_leak_is_found_and_rebalanced_away(
     assert not any(score.guesses for score in score_readers(balanced.kept))
     assert len(balanced.kept) + len(balanced.dropped) == len(questions)
     assert rebalance(questions[::-1]).dropped == balanced.dropped
+
+
+def _rank_by_category(at: int, rng: np.random.Generator) -> BlindQuestion:
+    """Counts of one image, asked of each of its categories: there are always most cars."""
+    counts = [str(number) for number in sorted(rng.choice(np.arange(1, 25), 4, replace=False))]
+    place = at % 4
+    asked = _question(at, counts, counts[place], rng)
+    return asked._replace(image=f"{at // 4}.png", group=("tower", "ship", "plane", "car")[place])
+
+
+def test_a_reader_who_knows_which_category_is_most_frequent_is_found_out() -> None:
+    """It beats chance by ranks of numbers, though every number and every rank is right as often."""
+    rng = np.random.default_rng(5)
+    scores = score_readers([_rank_by_category(at, rng) for at in range(400)])
+    assert [score.reader for score in scores if score.guesses] == ["usual rank of the category"]
+
+
+@pytest.mark.parametrize(("images", "least"), [(1, 20), (10, 60)])
+def test_a_single_picture_gives_questions_that_nobody_guesses(images: int, least: int) -> None:
+    """As many as few pictures can: texts that differ in what tells nothing are balanced together."""
+    by_id = {each.id: each for each in _candidates("dense", images)}
+    result = select(by_id.values(), Quotas(per_image=60), 1)
+    assert len(result.accepted) >= least
+    assert len(result.taken) >= 3
+
+
+def test_a_candidate_that_stays_alone_says_so() -> None:
+    """Every candidate that is no question has a cause, and one whose answer nothing else of its group has is alone."""
+    by_id = {each.id: each for each in _candidates("dense", 1)}
+    result = select(by_id.values(), Quotas(per_image=4), 1)
+    left = [name for name in by_id if name not in result.offers]
+    told = Counter((by_id[name].recipe, result.cause_of(name)) for name in left)
+    assert told == {(recipe, cause): number for recipe, by in result.causes.items() for cause, number in by.items()}
+    counts = [name for name in left if by_id[name].recipe == "count"]
+    assert {result.cause_of(name) for name in counts} == {"alone"}
+    assert "image" in {result.cause_of(name) for name in left}

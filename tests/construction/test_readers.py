@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from gigavqa.construction.annotations import AnnotatedImage
+from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.errors import AnnotationFileError
 from gigavqa.construction.images import FolderImages
+from gigavqa.construction.readers.registry import find_reader
 from tests.construction.scenes import coco, read, write_image, write_json
 
 BOX = [10, 20, 30, 40]
@@ -425,3 +426,27 @@ def test_answers_about_slides_become_labels_and_contradictions_are_told(images: 
         {"grade": "3", "lvi": "absent", "invasive": "present"},
     )
     assert omissions.counts == {"conflict": 1, "garbled": 1, "not-visible": 1, "off-scale": 1}
+
+
+def test_a_folder_of_two_forms_is_refused(tmp_path: Path) -> None:
+    """Naming both files and forms, and what to do: one of them would be left out in silence."""
+    source = tmp_path / "marks"
+    source.mkdir()
+    write_json(source / "a.json", coco({"bbox": [1, 1, 20, 20]}))
+    write_json(source / "b.geojson", {"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"classification": {"name": "ship"}, "objectType": "annotation"},
+         "geometry": {"type": "Polygon", "coordinates": [[[1, 1], [9, 1], [9, 9], [1, 1]]]}}]})  # fmt: skip
+    with pytest.raises(AnnotationFileError, match="--form"):
+        find_reader(source)
+
+
+def test_equal_causes_are_one_sentence_with_a_count() -> None:
+    """And with the first few places; other causes have their own."""
+    omissions = Omissions()
+    for number in range(1, 8):
+        omissions.add("image-missing", f"a.json: annotation {number}: there is no image '{number}.png'")
+    omissions.add("image-missing", "a.json: annotation 9: its name is empty")
+    assert [one.sentence for one in omissions] == [
+        "a.json: annotation 1: there is no image '1.png' (7 such: 2 '2.png', 3 '3.png', 4 '4.png' ...)",
+        "a.json: annotation 9: its name is empty",
+    ]

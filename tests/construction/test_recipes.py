@@ -10,6 +10,7 @@ from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.count import CountRecipe
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
+from gigavqa.construction.recipes.region import RegionRecipe
 from gigavqa.construction.recipes.registry import recipes_of
 from gigavqa.construction.recipes.rules import THRESHOLDS
 from tests.construction.oracle import true_answer
@@ -175,7 +176,7 @@ def _told_categories(each: Candidate | Rejection) -> set[str]:
     if isinstance(each, Rejection):
         return set(each.about.replace(" and ", ", ").split(", "))
     program = each.program
-    return {program["category"]} if "category" in program else set(program["categories"])
+    return {program["category"]} if "category" in program else set(program.get("categories") or program["among"])
 
 
 @pytest.mark.parametrize("recipe", recipes_of("questions"))
@@ -206,3 +207,32 @@ def test_evidence_of_presence_is_one_box_whatever_the_answer() -> None:
     """So that the number of views does not give it away."""
     found = [each for image in draw_images("sparse", 20) for each in _candidates(image) if each.recipe == "presence"]
     assert {(each.truth, len(each.boxes)) for each in found} == {("yes", 1), ("no", 1)}
+
+
+def _mosaic(marks: int, side: int = 8000) -> AnnotatedImage:
+    rng = np.random.default_rng(1)
+    at = rng.integers(20, side - 60, (marks, 2))
+    objects = tuple(_object(f"a#{n}", float(x), float(y), 12) for n, (x, y) in enumerate(at))
+    return AnnotatedImage("mosaic.png", side, side, objects)
+
+
+def test_thousands_of_marks_are_counted_in_cells_of_a_grid() -> None:
+    """Of the coarsest grid in which people can count: each cell is its own evidence, and every number is true."""
+    image = _mosaic(2000)
+    found = [each for each in RegionRecipe().candidates(image, CONTEXT, RNG) if isinstance(each, Candidate)]
+    counts = [each for each in found if each.program["ask"] == "count"]
+    assert {each.program["grid"] for each in found} == {16}
+    assert len({each.truth for each in counts}) > 5
+    assert all(true_answer(each, image) == each.truth for each in found)
+    assert {each.boxes[0][2] - each.boxes[0][0] for each in found} == {500.0}
+
+
+def test_an_object_across_a_border_of_cells_is_counted_in_neither() -> None:
+    """Nor is its category said to be missing there."""
+    across = _object("a#1", 480, 100)
+    asked, reasons = _found("region", across, _object("a#2", 100, 200), _object("a#3", 700, 200, category="car"))
+    assert asked == {"count", "presence"}
+    assert "near_line" in reasons
+    image = AnnotatedImage("one.png", 1000, 1000, (across, _object("a#2", 700, 200, category="car")))
+    found = [each for each in RegionRecipe().candidates(image, CONTEXT, RNG) if isinstance(each, Candidate)]
+    assert [each.program["category"] for each in found if each.truth == "no"] == []

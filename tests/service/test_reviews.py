@@ -123,6 +123,23 @@ def test_a_mend_that_cannot_be_read_is_refused(ships: RunningGateway, sample: st
     assert not (ships.settings.data / SHIPS / "reviews/anonymous.jsonl").exists()
 
 
+@pytest.mark.parametrize(
+    ("sample", "answer", "said"),
+    [
+        ("odd-1", "Z", "answer: 'z' is none of A, B, C"),
+        ("count-1", "several", "answer: 'several' is no number"),
+        ("presence-1", "perhaps", "answer: 'perhaps' is none of"),
+    ],
+)
+def test_a_blind_answer_that_nobody_could_give_is_refused(
+    ships: RunningGateway, sample: str, answer: str, said: str
+) -> None:
+    """By its field, before anything is written; that it cannot be told can always be said."""
+    assert said in problem_of(say(ships.client, sample, answer=answer), 422, "review-refused")["detail"]
+    assert not (ships.settings.data / SHIPS / "reviews/anonymous.jsonl").exists()
+    assert say(ships.client, sample, answer="").status_code == 201
+
+
 def test_mends_go_into_an_export(ships: RunningGateway) -> None:
     """As the data set is read again, with everything that was mended."""
     mend = {
@@ -160,9 +177,10 @@ def test_two_reviewers_write_at_once_and_see_their_own(locked: RunningGateway) -
     write_ships(locked.settings.data)
     with Tenant(locked, "ada") as ada, Tenant(locked, "bob") as bob, Tenant(locked, "root", "operate") as root:
         names = [record["id"] for record in RECORDS]
+        said = dict(zip(names, ("4", "A", "no", "A"), strict=True))
         with ThreadPoolExecutor(2) as pool:
-            first = pool.map(lambda name: say(ada, name, answer="A").status_code, names)
-            dropped = {"reason": "unclear", "answer": "B"}
+            first = pool.map(lambda name: say(ada, name, answer=said[name]).status_code, names)
+            dropped = {"reason": "unclear", "answer": "5"}
             second = pool.map(lambda name: say(bob, name, "drop", **dropped).status_code, names[:1])
             assert {*first, *second} == {201}
         say(bob, "odd-1")

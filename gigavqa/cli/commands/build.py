@@ -1,5 +1,6 @@
 """`gigavqa build`: questions of annotated pictures, checked against guessing, as a data set."""
 
+from collections import Counter
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from gigavqa.cli.arguments import JsonOption, TitleOption, UrlOption, parse_pair
 from gigavqa.cli.build_display import print_build, print_builds, print_explanation, print_omissions
+from gigavqa.cli.consent import WithReviewsOption, require_consent, require_reviews_told
 from gigavqa.cli.console import out, print_json, print_json_list
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.help import HelpGroup
@@ -17,20 +19,25 @@ from gigavqa.cli.work_line import work_line
 from gigavqa.client.connection import DEFAULT_URL
 from gigavqa.runtime.home import Home
 from gigavqa.runtime.plurals import count_noun
+from gigavqa.runtime.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from gigavqa.construction.build_summary import BuildSummary
     from gigavqa.construction.builds import Build
     from gigavqa.construction.recipes.recipe import CategoryNames
 
-_PAGE = "index.html"
+_PAGE, _PUBLISHED = "index.html", "published.json"
 
 
 class BuildGroup(HelpGroup):
     """The commands on builds; whatever else stands first is the name of a build to be made."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Take a name for `make NAME`."""
+        """Take a name for `make NAME`; two words of which the first is nearly a command are one that is mistyped."""
+        word, *rest = args
+        close = did_you_mean(word, self.commands) if rest and not rest[0].startswith("-") else ""
+        if word not in self.commands and close:
+            raise ArgumentError(f"`gigavqa build` has no command '{word}'{close}")
         return super().resolve_command(ctx, args if args[0] in self.commands else ["make", *args])
 
 
@@ -174,14 +181,15 @@ def make(
     The same command again goes on where it was interrupted, and makes anew only what hangs on a change; without --from
     it repeats the last one. `gigavqa build NAME` is the same as `gigavqa build make NAME`.
     """
-    from gigavqa.construction.build_folder import BuildFolder
+    from gigavqa.construction.build_folder import BuildFolder, canonical_json
     from gigavqa.construction.build_settings import BuildSettings
     from gigavqa.construction.build_summary import BuildSummary
     from gigavqa.construction.builds import Build
     from gigavqa.construction.evidence_pictures import draw_evidence
     from gigavqa.construction.page import render_page
-    from gigavqa.construction.publishing import publish, require_own
+    from gigavqa.construction.publishing import dataset_mark, publish, require_own
     from gigavqa.evaluation.dataset_settings import REVIEWS
+    from gigavqa.reports.writers.verdict_files import open_whole_file
 
     home = Home.from_environment()
     folder = BuildFolder(_builds(), name)
@@ -212,11 +220,15 @@ def make(
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
-        publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
-        page = folder.file(_PAGE)
-        page.write_text(
-            render_page(made, build.records(), partial(draw_evidence, build.image_folder)), encoding="utf-8"
-        )
+        stages = {name: folder.digest_of(name) for name in ("annotations", "samples")}
+        key = canonical_json({**told, **stages, "images": str(build.image_folder)})
+        page, target = folder.file(_PAGE), home.data / name
+        if not (folder.is_current("dataset", key) and folder.read_json(_PUBLISHED) == dataset_mark(target)):
+            publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
+            with open_whole_file(page) as file:
+                file.write(render_page(made, build.records(), partial(draw_evidence, build.image_folder)).encode())
+            folder.write_json(_PUBLISHED, dataset_mark(target))
+            folder.finish("dataset", key, (_PAGE, _PUBLISHED))
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
 
 
@@ -268,6 +280,7 @@ def export(
     from gigavqa.construction.build_folder import canonical_json
     from gigavqa.construction.exports import write_coco, write_huggingface
     from gigavqa.construction.publishing import reviewed_records
+    from gigavqa.reports.writers.verdict_files import open_whole_file
 
     build, dataset = _existing(name), Home.from_environment().data / name
     if target.exists():
@@ -281,7 +294,8 @@ def export(
     elif form is ExportForm.HUGGINGFACE:
         write_huggingface(target, records, build.image_folder, title=build.settings.title or name)
     else:
-        target.write_text("".join(f"{canonical_json(record)}\n" for record in records), encoding="utf-8")
+        with open_whole_file(target) as file:
+            file.writelines(f"{canonical_json(record)}\n".encode() for record in records)
     told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
     out.print(f"{count_noun(len(records), 'question')} in {target}: {told}", markup=False)
 
@@ -320,6 +334,74 @@ def grid(
     )
 
 
+@app.command("publish")
+def publish_reviewed(
+    name: BuildArgument,
+    other: Annotated[str, typer.Option("--as", metavar="NAME", help="Of the data set; NAME-reviewed if omitted.")] = "",
+    unreviewed: Annotated[bool, typer.Option("--unreviewed", help="With questions that nobody reviewed.")] = False,
+) -> None:
+    """Make a data set of the questions that reviewers kept, with what they mended and without what they dropped.
+
+    Refused while some are not reviewed, unless --unreviewed says that they go in; the title then tells how many. The
+    build's own data set stays as it is, with its reviews.
+
+    \b
+    gigavqa build publish ships
+    gigavqa build publish ships --as ships-gold --unreviewed
+    """
+    from gigavqa.construction.publishing import publish, reviewed_records
+
+    build, data, other = _existing(name), Home.from_environment().data, other or f"{name}-reviewed"
+    if other == name:
+        raise ArgumentError(f"--as {other}: is what is reviewed; give another name")
+    records, counts = reviewed_records(data / name, build.records())
+    told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
+    if counts.unreviewed and not unreviewed:
+        raise ArgumentError(f"{name}: {told}; review the rest (`gigavqa build review {name}`), or say --unreviewed")
+    if not records:
+        raise ArgumentError(f"{name}: {told}; nothing is left of it")
+    part = f"{counts.unreviewed} of {len(records)} not reviewed" if counts.unreviewed else "reviewed"
+    with build.folder.locked():
+        build.folder.write_lines("reviewed.jsonl", records)
+        publish(
+            build.folder, build.folder.file("reviewed.jsonl"), build.image_folder, data,
+            benchmark=build.settings.benchmark, title=f"{build.settings.title or name} ({part})", name=other,
+        )  # fmt: skip
+    out.print(f"{count_noun(len(records), 'question')} in the data set {other}: {told}", markup=False)
+
+
+@app.command()
+def delete(
+    name: BuildArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    with_reviews: WithReviewsOption = False,
+    url: UrlOption = DEFAULT_URL,
+) -> None:
+    """Delete a build and the data set that it made. Nothing brings them back; sources and pictures stay.
+
+    What people said of its questions goes with it: --yes wants --with-reviews beside it then. What was published of
+    it, or exported, stays.
+    """
+    from gigavqa.cli.dataset_jobs import require_no_open_job
+    from gigavqa.construction.build_folder import BuildFolder
+    from gigavqa.construction.publishing import is_of_build
+    from gigavqa.evaluation.dataset_deletion import delete_dataset, measure_dataset
+
+    home = Home.from_environment()
+    folder, dataset = BuildFolder.existing(_builds(), name), home.data / name
+    goes = [folder.path, *([dataset] if is_of_build(dataset, name) else [])]
+    if dataset in goes:
+        require_no_open_job(home, url, name)
+    reviews = require_reviews_told(dataset, yes=yes, with_reviews=with_reviews) if dataset in goes else ""
+    if not yes:
+        files = count_noun(sum(measure_dataset(one).files for one in goes), "file")
+        require_consent(f"delete {' and '.join(map(str, goes))}, {files}{reviews}?")
+    with folder.locked():
+        for one in reversed(goes):
+            delete_dataset(one)
+    out.print(f"{' and '.join(map(str, goes))} deleted", markup=False)
+
+
 @app.command("list")
 def list_(json: JsonOption = False) -> None:
     """List the builds: questions, pictures, and what they were made of."""
@@ -344,11 +426,17 @@ def _existing(name: str) -> "Build":
 
 
 def _no_questions(made: "BuildSummary") -> str:
-    candidates = sum(each.candidates for each in made.yields)
-    if candidates:
+    from gigavqa.construction.selection import CAUSES
+
+    causes = sum((Counter(each.causes) for each in made.yields), Counter({"guessable": 0}))
+    causes["guessable"] = sum(each.guessable for each in made.yields)
+    if candidates := causes.total():
+        told = {**CAUSES, "guessable": "it can be guessed"}
+        counts = "; ".join(f"{number:,}: {told[cause]}" for cause, number in causes.most_common() if number)
         return (
-            f"no question came of {candidates:,} candidates: of each kind every answer must be true somewhere, so that "
-            "none can be guessed; that wants more pictures, or more kinds of objects"
+            f"no question came of {candidates:,} candidates ({counts}). Each answer must be true somewhere, so that "
+            "none can be guessed: that wants more pictures, or more kinds of objects. "
+            f"`gigavqa build explain {made.name} IMAGE` tells it of each"
         )
     return f"nothing can be asked about these annotations; `gigavqa build explain {made.name} IMAGE` says why"
 

@@ -23,7 +23,7 @@ from gigavqa.cli.arguments import (
     parse_pair,
 )
 from gigavqa.cli.completion import complete_datasets, complete_samples
-from gigavqa.cli.consent import require_consent
+from gigavqa.cli.consent import WithReviewsOption, require_consent, require_reviews_told
 from gigavqa.cli.console import err, out, print_json, print_json_list
 from gigavqa.cli.dataset_display import (
     describe_kinds,
@@ -437,6 +437,7 @@ def delete(
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    with_reviews: WithReviewsOption = False,
     json: JsonOption = False,
     url: UrlOption = DEFAULT_URL,
 ) -> None:
@@ -444,6 +445,7 @@ def delete(
 
     The gateway is asked which jobs there are; without one, the state store of this installation. Jobs that have ended
     keep their responses, but reports and verdicts on them need the data set. Pictures that are linked stay elsewhere.
+    What people said of its samples goes with it: --yes wants --with-reviews beside it then.
 
     \b
     gigavqa dataset delete street
@@ -461,9 +463,12 @@ def delete(
         raise ArgumentError(f"{folder} is a link to {folder.resolve()}: delete both yourself")
     ended = require_no_open_job(home, url, dataset)
     held = measure_dataset(folder)
+    reviews = require_reviews_told(folder, yes=yes, with_reviews=with_reviews)
     if not yes:
         jobs = f"; {count_noun(ended, 'job')} over it could not be reported on any more" if ended else ""
-        require_consent(f"delete {folder}, {count_noun(held.files, 'file')} of {held.bytes / 1e6:,.1f} MB{jobs}?")
+        require_consent(
+            f"delete {folder}, {count_noun(held.files, 'file')} of {held.bytes / 1e6:,.1f} MB{reviews}{jobs}?"
+        )
     delete_dataset(folder)
     if json:
         print_json({"name": dataset, "deleted": True, **asdict(held), "ended_jobs": ended})

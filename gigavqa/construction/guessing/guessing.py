@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gigavqa.benchmarks.questions.samples import Question
-from gigavqa.construction.guessing.readers import RULES, Rule, TextQuestion, learned, right_share, word_features
+from gigavqa.construction.guessing.readers import (
+    RULES,
+    Rule,
+    TextQuestion,
+    learned,
+    numbers_of,
+    right_share,
+    word_features,
+)
 from gigavqa.evaluation.metrics.clusters import bootstrap_cluster_share
 from gigavqa.evaluation.metrics.estimates import Estimate
 
@@ -107,6 +115,13 @@ def _usual_of_group(question: TextQuestion) -> Mapping[str, Iterable[str]]:
     return {letter: [f"{group}: {text}"] for letter, text in question.options.items()}
 
 
+def _usual_rank_of_group(question: TextQuestion) -> Mapping[str, Iterable[str]]:
+    group = getattr(question, "group", "")
+    sums = {letter: float(numbers.sum()) for letter, numbers in numbers_of(question).items()}
+    order = sorted(set(sums.values()))
+    return {letter: [f"{group}: rank {order.index(own)} of {len(order)}"] for letter, own in sums.items()}
+
+
 def _words_with_options(question: TextQuestion) -> Mapping[str, Iterable[str]]:
     own = word_features(question)
     asked = question.text.lower().split()
@@ -119,6 +134,7 @@ def _words_with_options(question: TextQuestion) -> Mapping[str, Iterable[str]]:
 LEARNED: Mapping[str, Callable[[TextQuestion], Mapping[str, Iterable[str]]]] = {
     "usual answer": _usual,
     "usual answer of the category": _usual_of_group,
+    "usual rank of the category": _usual_rank_of_group,
     "learned": _words_with_options,
 }
 

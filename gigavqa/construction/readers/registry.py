@@ -35,6 +35,9 @@ READERS: tuple[AnnotationReader, ...] = (
 """In the order in which people are told of them."""
 
 
+_MOST_LOOKED_AT = 200
+
+
 @cache
 def benchmark_readers() -> tuple[AnnotationReader, ...]:
     """Return the readers of forms that are for one benchmark alone: `READERS` of `...construction.<benchmark>.forms`.
@@ -59,6 +62,7 @@ def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
     fitting = [reader for reader in benchmark_readers() if reader.recognises(source)]
     fitting = fitting or [reader for reader in READERS if reader.recognises(source)]
     if len(fitting) == 1:
+        _require_one_form(source, fitting[0])
         return fitting[0]
     if fitting:
         told = " and ".join(reader.title for reader in fitting)
@@ -69,6 +73,21 @@ def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
         f"{source.name}: is {describe_source(source)}, of none of the forms that are read: {_forms()}; "
         "export one of these, or name it with --form"
     )
+
+
+def _require_one_form(source: Path, reader: AnnotationReader) -> None:
+    """Refuse a folder in which a file has another form: it would be left out in silence. Looks at the first files."""
+    files = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else []
+    own = source.name
+    for path in files[:_MOST_LOOKED_AT]:
+        fitting = [one for one in READERS if one.recognises(path)]
+        if reader in fitting:
+            own = path.name
+        elif fitting:
+            raise AnnotationFileError(
+                f"{source.name}: {own} is {reader.title}, and {path.name} is {fitting[0].title}; read one with "
+                f"--form {reader.name} or --form {fitting[0].name}, or make a build of each"
+            )
 
 
 def _forms() -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from gigavqa.construction.annotations import AnnotatedImage, attribute_text
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import MarkedCategory, draw_words
-from gigavqa.construction.recipes.offers import YES_NO, distinct_values, value_offers
+from gigavqa.construction.recipes.offers import YES_NO, distinct_values
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.recipes.references import Reference, clear_references
 from gigavqa.construction.recipes.rules import UNCOUNTABLE
@@ -27,6 +27,7 @@ class AttributeRecipe(WordedRecipe):
     name = "attribute"
     title = "Attribute"
     refuses = (*(reason for reason in UNCOUNTABLE if reason != "too_few"), "unread", "no_other_answer")
+    silent = ("how",)
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
@@ -58,11 +59,11 @@ class AttributeRecipe(WordedRecipe):
             told = {**program, "ask": "holds", "options": list(YES_NO)}
             yield self.candidate(image, told, YES_NO[truth == "False"], [one])
             return
-        offers = value_offers(distinct_values(values, values), truth, self._thresholds.options)
-        if not offers:
+        offered = distinct_values(values, values)
+        if truth not in offered or len(offered) < 2:
             yield self.rejection(image, "no_other_answer", about)
-        for offered in offers:
-            yield self.candidate(image, {**program, "options": offered}, truth, [one])
+        else:
+            yield self.candidate(image, {**program, "options": list(offered)}, truth, [one])
 
     def slots(self, program: Mapping[str, Any], context: RecipeContext) -> dict[str, str]:
         """Return the phrase of the object, and the attribute's name."""

@@ -6,7 +6,6 @@ import numpy as np
 
 from gigavqa.construction.annotations import AnnotatedImage
 from gigavqa.construction.candidates import Candidate, Rejection
-from gigavqa.construction.recipes.offers import number_offers
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.recipes.rules import UNCOUNTABLE
 from gigavqa.construction.recipes.worded_recipe import WordedRecipe
@@ -15,8 +14,8 @@ from gigavqa.construction.recipes.worded_recipe import WordedRecipe
 class CountRecipe(WordedRecipe):
     """How many ships are there in the image?
 
-    Evidence is one box around all that are counted: a box for each would tell how many there are. Each selection comes
-    with every set of four counts that holds its count; a build takes one of them at most.
+    Evidence is one box around all that are counted: a box for each would tell how many there are. Counts of
+    other images are offered beside its own.
     """
 
     name = "count"
@@ -33,6 +32,6 @@ class CountRecipe(WordedRecipe):
             if isinstance(found, str):
                 yield self.rejection(image, found, category)
                 continue
-            for offered in number_offers(len(found), self._thresholds.options):
-                program = {"ask": "count", "category": category, "options": offered}
-                yield self.candidate(image, program, len(found), found.annotations, together=True)
+            counts = list(range(1, self._thresholds.most_counted + 1))
+            program = {"ask": "count", "category": category, "options": counts}
+            yield self.candidate(image, program, len(found), found.annotations, together=True)

@@ -8,7 +8,7 @@ import numpy as np
 from gigavqa.construction.annotations import AnnotatedImage
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import MarkedCategory, MarkedObjects, draw_words
-from gigavqa.construction.recipes.offers import distinct_values, value_offers
+from gigavqa.construction.recipes.offers import distinct_values, value_sets
 from gigavqa.construction.recipes.places import CORNERS, NO_PLACE, corner_quarters, strip_names, strips
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.recipes.references import (
@@ -42,6 +42,7 @@ class ExtremeRecipe(WordedRecipe):
     name = "extreme"
     title = "Extreme"
     refuses = (*UNCOUNTABLE, "hidden", "mixed", "near_tie", "near_line", "tilted")
+    silent = ("how", "category", "corner")
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator
@@ -111,7 +112,7 @@ class ExtremeRecipe(WordedRecipe):
         sets = {
             tuple(offer)
             for category in set(values) & set(marked.categories)
-            for offer in value_offers(values, category, self._thresholds.options)
+            for offer in value_sets(values, category, self._thresholds.options)
         }
         sets = {offer for offer in sets if len(set(offer) & set(marked.categories)) > 1}
         drawn = draw_words(["\n".join(offer) for offer in sets], self._thresholds.most_categories, image.image)
@@ -138,7 +139,7 @@ class ExtremeRecipe(WordedRecipe):
         edges = np.array([edge_distances(one, corner).min() for one in whole])
         if reach[second] - reach[first] < margin or edges[first] > edges.min():
             return self.rejection(image, "near_tie", ", ".join(offered))
-        program = {"ask": "nearest", "corner": corner, "categories": offered, "options": offered}
+        program = {"ask": "nearest", "corner": corner, "among": offered, "options": offered}
         shown = [one.annotations[at] for one, at in zip(whole, nearest, strict=True)]
         return self.candidate(image, program, winner.category, shown)
 

@@ -1,6 +1,6 @@
 """Which of two categories an image shows more of, or fewer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 from zlib import crc32
@@ -12,7 +12,7 @@ from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import MarkedCategory
 from gigavqa.construction.recipes.offers import distinct_values
 from gigavqa.construction.recipes.recipe import RecipeContext
-from gigavqa.construction.recipes.rules import UNCOUNTABLE
+from gigavqa.construction.recipes.rules import UNCOUNTABLE, Thresholds
 from gigavqa.construction.recipes.worded_recipe import WordedRecipe
 
 _ASKS = ("more", "fewer")
@@ -41,22 +41,39 @@ class MoreOrFewerRecipe(WordedRecipe):
                 yield self.rejection(image, found, category)
             else:
                 countable.append(found)
-        for first, second in combinations(countable, 2):
-            both = (first.category, second.category)
-            if len(distinct_values(both, tuple(context.names[one].many for one in both))) == 2:
-                yield self._compare(image, first, second)
+        for first, second in distinct_pairs(countable, context):
+            yield self._compare(image, first, second)
 
     def _compare(self, image: AnnotatedImage, first: MarkedCategory, second: MarkedCategory) -> Candidate | Rejection:
-        fewer, more = sorted((first, second), key=len)
         both = [first.category, second.category]
-        gap = max(self._thresholds.count_gap, self._thresholds.count_gap_share * len(more))
-        if len(more) - len(fewer) < gap:
+        found = compare_numbers(image, first, second, self._thresholds)
+        if found is None:
             return self.rejection(image, "near_tie", " and ".join(both))
-        ask = _ASKS[crc32(f"{image.image}/{both[0]}/{both[1]}".encode()) % 2]
-        truth = (more if ask == "more" else fewer).category
+        ask, truth = found
         program = {"ask": ask, "categories": both, "options": both}
         return self.candidate(image, program, truth, [*first.annotations, *second.annotations], together=True)
 
     def option_text(self, option: str, program: Mapping[str, Any], context: RecipeContext) -> str:
         """Return the name of several objects of a category."""
         return context.names[option].many
+
+
+def distinct_pairs(
+    found: Sequence[MarkedCategory], context: RecipeContext
+) -> Iterator[tuple[MarkedCategory, MarkedCategory]]:
+    """Yield the pairs of categories whose names answers can tell apart."""
+    for first, second in combinations(found, 2):
+        both = (first.category, second.category)
+        if len(distinct_values(both, tuple(context.names[one].many for one in both))) == 2:
+            yield first, second
+
+
+def compare_numbers(
+    image: AnnotatedImage, first: MarkedCategory, second: MarkedCategory, thresholds: Thresholds
+) -> tuple[str, str] | None:
+    """Return whether more or fewer is asked of two categories in an image, and which it is; None where it is close."""
+    fewer, more = sorted((first, second), key=len)
+    if len(more) - len(fewer) < max(thresholds.count_gap, thresholds.count_gap_share * len(more)):
+        return None
+    ask = _ASKS[crc32(f"{image.image}/{first.category}/{second.category}".encode()) % 2]
+    return ask, (more if ask == "more" else fewer).category

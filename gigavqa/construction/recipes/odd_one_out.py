@@ -24,6 +24,7 @@ class OddOneOutRecipe(WordedRecipe):
     name = "odd_one_out"
     title = "Odd one out"
     refuses = (*UNCOUNTABLE, "near_line", "unread", "not_odd")
+    silent = ("category", "attribute")
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator

@@ -1,13 +1,13 @@
 """The answers that a question offers: sets of values in which each is right as often, whatever else a text says.
 
-A set belongs to no truth: four neighbouring values form one, and who is asked is told of all sets that hold the truth.
-A build takes one of them for each selection, so that in every set each value is true equally often. What reads the
+A set belongs to no truth: a build makes it of answers that occur, and takes one selection for each. What reads the
 texts alone then knows the set and nothing more: not the middle, nor the smallest, nor the usual value is right more
 often than others, and no value rules another one out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from gigavqa.answers.answer_space import key_of
 
@@ -15,28 +15,39 @@ YES_NO = ("yes", "no")
 _CLOSE_UP_TO = 8
 
 
-def number_offers(truth: int, size: int) -> list[list[int]]:
-    """Return the sets of `size` counts from 1 on that hold a count: consecutive ones, and every second of larger ones.
+def apart_set(numbers: Mapping[Any, int], size: int) -> Sequence[Any]:
+    """Return `size` answers out of those that so many selections have, sorted; empty where there are too few.
 
-    Counts above 8 have sets of their own, whose gaps are 2: nobody should fail by one in a crowd.
+    Of texts the most frequent ones, of counts neighbours: the set whose rarest count is the most frequent.
+    Counts above 8 have gaps of 2 at least: nobody should fail by one in a crowd.
     """
-    if truth <= _CLOSE_UP_TO:
-        starts = range(max(1, truth - size + 1), min(truth, _CLOSE_UP_TO - size + 1) + 1)
-        return [list(range(start, start + size)) for start in starts]
-    ends = [truth + 2 * after for after in range(size)]
-    return [list(range(end - 2 * (size - 1), end + 1, 2)) for end in ends if end - 2 * (size - 1) > _CLOSE_UP_TO]
+    ordered = sorted(numbers)
+    if len(ordered) < size:
+        return ()
+    if all(isinstance(answer, str) for answer in ordered):
+        return sorted(sorted(ordered, key=lambda answer: -numbers[answer])[:size])
+    sets = [found for at in range(len(ordered)) if len(found := _neighbours(ordered[at:], size)) == size]
+    return max(sets, key=lambda found: (min(map(numbers.__getitem__, found)), -found[-1] + found[0]), default=())
 
 
-def value_offers(values: Sequence[str], truth: str, size: int) -> list[list[str]]:
+def _neighbours(counts: Sequence[int], size: int) -> list[int]:
+    found = [counts[0]]
+    for count in counts[1:]:
+        if len(found) < size and count - found[-1] >= (1 if count <= _CLOSE_UP_TO else 2):
+            found.append(count)
+    return found
+
+
+def value_sets(values: Sequence[str], value: str, size: int) -> list[list[str]]:
     """Return the sets of neighbouring values, in a circle, that hold a value; of few values there is one set.
 
     Empty where nothing else could be offered.
     """
-    if truth not in values or len(values) < 2:
+    if value not in values or len(values) < 2:
         return []
     if len(values) <= size:
         return [sorted(values)]
-    at = values.index(truth)
+    at = values.index(value)
     return [sorted(values[(at - before + step) % len(values)] for step in range(size)) for before in range(size)]
 
 

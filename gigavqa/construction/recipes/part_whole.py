@@ -27,6 +27,7 @@ class PartWholeRecipe(WordedRecipe):
     name = "part_whole"
     title = "Part and whole"
     refuses = (*UNCOUNTABLE, "near_line", "near_tie")
+    silent = ("category", "place")
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator

@@ -14,6 +14,7 @@ from gigavqa.construction.recipes.odd_one_out import OddOneOutRecipe
 from gigavqa.construction.recipes.part_whole import PartWholeRecipe
 from gigavqa.construction.recipes.presence import PresenceRecipe
 from gigavqa.construction.recipes.recipe import RECIPE_GROUP, AdjustableRecipe, QuestionRecipe
+from gigavqa.construction.recipes.region import RegionRecipe
 from gigavqa.construction.recipes.relation import RelationRecipe
 from gigavqa.runtime.plugins import load_plugins
 from gigavqa.runtime.suggestions import did_you_mean
@@ -27,6 +28,7 @@ _OWN = (
     RelationRecipe,
     PartWholeRecipe,
     AttributeRecipe,
+    RegionRecipe,
 )
 
 

@@ -27,6 +27,7 @@ class RelationRecipe(WordedRecipe):
     name = "relation"
     title = "Relation"
     refuses = (*(reason for reason in UNCOUNTABLE if reason != "too_few"), "near_tie")
+    silent = ("categories", "hows")
 
     def candidates(
         self, image: AnnotatedImage, context: RecipeContext, rng: np.random.Generator

@@ -31,6 +31,8 @@ class Thresholds:
     most_absent: int
     most_paired: int
     most_attributes: int
+    most_regions: int
+    region_side: int
     options: int
 
 

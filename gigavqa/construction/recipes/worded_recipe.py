@@ -5,16 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from gigavqa.construction.annotations import AnnotatedImage, Annotation
-from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
+from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
+from gigavqa.construction.candidates import OPTIONS, Candidate, QuestionText, Rejection
 from gigavqa.construction.question_records import question_record
 from gigavqa.construction.recipes.marked_objects import MarkedObjects, enclosing_box
 from gigavqa.construction.recipes.offers import YES_NO
 from gigavqa.construction.recipes.recipe import RecipeContext, RecipeQuota
 from gigavqa.construction.recipes.rules import RULES_VERSION, THRESHOLDS, Thresholds, read_table, reasons
-
-OPTIONS = "options"
-"""Field of a program: every answer that is offered, of which one is the truth."""
 
 
 class WordedRecipe:
@@ -22,6 +19,8 @@ class WordedRecipe:
 
     A program has `ask` (which text), `category` or `categories`, what else the text names, and `options`. Two
     candidates of one program differ in image and truth alone, so programs are the groups in which truths are balanced.
+    `silent` are the fields that tell nothing of the answer to one who does not see the image: without them programs are
+    the wider groups.
     """
 
     benchmark = "questions"
@@ -30,6 +29,7 @@ class WordedRecipe:
     name: str
     title: str
     refuses: tuple[str, ...]
+    silent: tuple[str, ...] = ()
 
     def __init__(self, thresholds: Thresholds = THRESHOLDS) -> None:
         self._thresholds = thresholds
@@ -49,19 +49,31 @@ class WordedRecipe:
         objects: Sequence[Annotation],
         *,
         together: bool = False,
+        region: Box | None = None,
     ) -> Candidate:
-        """Return a candidate whose evidence are the objects that its truth rests on: a box each, or one `together`."""
+        """Return a candidate whose evidence are the objects that its truth rests on, or a region of the image.
+
+        Objects have a box each, or one `together`.
+        """
         boxes = tuple(one.box for one in objects)
-        told = [",".join(map(str, value)) if isinstance(value, list) else str(value) for value in program.values()]
+        evidence = (enclosing_box(boxes),) if together else boxes
+        sizes = range(min(self._thresholds.options, len(program[OPTIONS])), 1, -1)
         return Candidate(
             self.name,
             image.image,
             program,
             truth,
             tuple(one.id for one in objects),
-            (enclosing_box(boxes),) if together else boxes,
-            "/".join((self.name, *told)),
+            evidence if region is None else (region,),
+            self._group(program),
+            wider=self._group(program, self.silent) if any(field in program for field in self.silent) else "",
+            offers=tuple(sizes) if len(sizes) > 1 else (),
         )
+
+    def _group(self, program: Mapping[str, Any], silent: Sequence[str] = ()) -> str:
+        """Return the name of a group: all that a program says, but for options and what tells nothing."""
+        said = [value for field, value in program.items() if field not in (OPTIONS, *silent)]
+        return "/".join((self.name, *(",".join(map(str, v)) if isinstance(v, list) else str(v) for v in said)))
 
     def rejection(self, image: AnnotatedImage, reason: str, about: str) -> Rejection:
         """Return a rejection for one of the recipe's reasons."""

@@ -177,7 +177,8 @@ const answerForm = () => {
     const words = () => (several ? buttons.filter((one) => one.getAttribute("aria-pressed") === "true").map((one) => one.dataset.letter).join(", ") : field.value.trim());
     return el("form", { id: "answering", class: "answers", "aria-label": "Your answer", onsubmit: (event) => {
       event.preventDefault();
-      if (words()) answer(words());
+      if (sample.kind === "number" && words() && !/^[+-]?(\d+(\.\d+)?|\.\d+)$/.test(words())) say("Give a number, such as 12 or 3.5, or say that it cannot be told.");
+      else if (words()) answer(words());
     } }, several ? buttons : el("label", { class: "whole" }, sample.kind === "number" ? "Your answer, a number" : "Your answer", field), el("button", { class: "main" }, "Answer"), cannot);
   }
   return el("div", { id: "answering", class: "answers", role: "group", "aria-label": "Your answer" },
