@@ -62,7 +62,8 @@ def find_reader(source: Path, form: str | None = None) -> AnnotationReader:
     fitting = [reader for reader in benchmark_readers() if reader.recognises(source)]
     fitting = fitting or [reader for reader in READERS if reader.recognises(source)]
     if len(fitting) == 1:
-        _require_one_form(source, fitting[0])
+        if fitting[0] in READERS:  # a form of one benchmark may be a folder of several others
+            _require_one_form(source, fitting[0])
         return fitting[0]
     if fitting:
         told = " and ".join(reader.title for reader in fitting)
