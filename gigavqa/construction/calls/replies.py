@@ -108,7 +108,7 @@ def _values(said: str) -> Iterator[Any]:
     lists = list(_lists(said))
     inside = [place for place in places if not any(start < place[0] and place[1] <= end for start, end, _ in lists)]
     for _, _, value in sorted([*lists, *inside], key=lambda place: place[0]):
-        if isinstance(value, TruncatedJson) or _is_text(value):
+        if isinstance(value, TruncatedJson) or _is_writable(value):
             yield value
 
 
@@ -136,18 +136,18 @@ def _strict(text: str) -> Any:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return None
-    return None if is_deep(value, text) or not _is_text(value) else value
+    return None if is_deep(value, text) or not _is_writable(value) else value
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _is_text(value: Any) -> bool:
-    """Return whether a value can be written as UTF-8: halves of surrogates cannot."""
+def _is_writable(value: Any) -> bool:
+    """Return whether a value is JSON that can be written as UTF-8: NaN is none, and halves of surrogates cannot."""
     try:
-        canonical_json(value).encode()
-    except (UnicodeEncodeError, RecursionError):
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         return False
     return True
 

@@ -11,7 +11,7 @@ from gigavqa.construction.calls.budgets import CallBudget, Money
 from gigavqa.construction.calls.call_desk import CallDesk, CallReading, DroppedCall, OpenCall
 from gigavqa.construction.calls.delivery import MOST_CHATS
 from gigavqa.construction.calls.errors import BatchRefusedError, BudgetInvalidError, CallInvalidError
-from gigavqa.construction.calls.model_call import CallPicture
+from gigavqa.construction.calls.model_call import CallPicture, CallSampling
 from tests.construction.calls.asking import call
 from tests.construction.calls.conftest import Service, priced
 from tests.construction.calls.model_server import plain
@@ -97,7 +97,8 @@ def test_replies_that_are_none_are_dropped_by_reason(
 ) -> None:
     """Of a megabyte, empty, cut off, refused: who refuses is not asked again, the others twice."""
     service.server.begin(lambda *_: reply, finish=finish)
-    assert list(open_desk().ask([call(1)])) == [DroppedCall(call(1), reason)]
+    asked = call(1, sampling=CallSampling(max_tokens=30_000))
+    assert list(open_desk().ask([asked])) == [DroppedCall(asked, reason)]
     assert service.server.asked.total() == (1 if reason == "refused" else 3)
 
 
