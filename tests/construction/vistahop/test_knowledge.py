@@ -198,8 +198,8 @@ def test_a_million_lines_are_indexed_within_a_bounded_memory(tmp_path: Path) -> 
     with path.open("w") as file:
         file.write("subject\tproperty\tobject\n")
         for number in range(1_000_000):
-            other = "hub" if number % 10 == 0 else f"e{(number * 7919) % 400_000}"
-            file.write(f"e{number % 400_000}\tP{(17, 361, 50, 155)[number % 4]}\t{other}\n")
+            other = "hub" if number % 10 == 0 else f"e{(number * 7919 + number // 399_989) % 399_989}"
+            file.write(f"e{number % 399_989}\tP{(17, 361, 50, 155)[number % 4]}\t{other}\n")
     told = subprocess.run(
         [sys.executable, "-c", MEASURED, str(path), str(tmp_path)], check=True, capture_output=True, text=True
     ).stdout.split()
