@@ -191,7 +191,7 @@ def test_an_entity_has_the_page_that_is_titled_as_it_is_called(tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_million_lines_are_indexed_within_a_bounded_memory(tmp_path: Path) -> None:
     """In a process of its own; a hub of a hundred thousand facts is asked as fast as any."""
     path = tmp_path / "million.tsv"

@@ -33,6 +33,7 @@ _BATCH = 5_000
 _CACHE_KIB = 64 * 1024
 _MOST_SENTENCES = 100
 _MOST_UNKNOWN = 200
+_MOST_SAID = 500_000
 _TABLES = """
 CREATE TABLE texts (id TEXT, name TEXT, description TEXT, page TEXT, rank INTEGER);
 CREATE TABLE raw (subject TEXT, property TEXT, object TEXT, item INTEGER);
@@ -221,14 +222,17 @@ def _insert(
     unknown: Counter[str],
 ) -> int:
     """Write what a file tells, some at a time; returns how many facts there were of known properties."""
-    facts = 0
+    facts, said = 0, set[int]()  # a plain table says on each line what its ends are called
     for block in _blocks(stream):
+        if len(said) > _MOST_SAID:
+            said.clear()
         texts, raw, names = [], [], []
         for each in block:
             match each:
                 case LeftOut():
                     left.add(each)
-                case EntityText():
+                case EntityText() if hash(each) not in said:
+                    said.add(hash(each))
                     called = dict.fromkeys(_folded(name) for name in (each.name, *each.aliases) if name)
                     names += [(name, each.id) for name in called]
                     if each.name:
