@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gigavqa.construction.calls.accounts import FORECAST_COLUMNS, call_accounts, forecast_rows
+from gigavqa.construction.build_summary import BuildSummary
+from gigavqa.construction.calls.accounts import FORECAST_COLUMNS, CallAccount, call_accounts, forecast_rows
 from gigavqa.construction.calls.call_desk import CallDesk
-from gigavqa.construction.calls.call_log import CallLog, RecordedReply, ReplyUsage
+from gigavqa.construction.calls.call_log import CallLog, RecordedReply, ReplyUsage, Spending
 from gigavqa.construction.calls.errors import CallLogError, ReplyFaultError
-from gigavqa.construction.calls.estimates import StageForecast
+from gigavqa.construction.calls.estimates import StageForecast, Workload
 from gigavqa.construction.calls.model_call import CallPicture
 from gigavqa.construction.calls.replies import read_reply
+from gigavqa.construction.page import render_page
 from gigavqa.tiling.geometry import Size
 from tests.construction.calls.asking import SCHEMA, call
 from tests.construction.calls.conftest import Service, priced
@@ -130,3 +132,15 @@ def test_a_dry_run_tells_calls_tokens_and_money_and_asks_nothing(
     assert account.spent.dollars == pytest.approx(3 * 0.12)
     assert (unasked.stage, unasked.forecast, unasked.spent.asked) == ("relations", None, 0)
     assert json.loads(json.dumps(account.document()))["forecast"]["calls"] == 4
+
+
+def test_the_page_of_a_build_names_the_models_that_took_part_and_what_they_took() -> None:
+    """Said beside spent; without calls it says that no model took part."""
+    made = BuildSummary("chains", "COCO", 1, 1, {}, {"counts": {}, "sentences": []}, (), {"after": []}, 0)
+    spent = Spending(asked=7, answered=6, failed=1, prompt_tokens=4321, dollars=1.25)
+    account = CallAccount("relations", "big-model", Workload(calls=6, dollars=2.5), spent, {"dropped": {"schema": 2}})
+    page = render_page(made, [], lambda _: b"", [account])
+    assert "Models took part: big-model." in page
+    for told in ("4,321", "2.50", "1.25", "2 schema"):
+        assert told in page
+    assert "No model took part" in render_page(made, [], lambda _: b"")
