@@ -3,7 +3,7 @@
 A chat goes before all batches and its answer is there at once; but many of them push aside whoever waits, and what is
 under way when the build dies is asked again. A batch waits behind everybody, shares pictures and prefixes by bundles,
 and is played to its end whether or not anybody looks: its id is recorded, so that nothing of it is asked twice. It
-costs an upload and some polls, and its answers come all together. So MOST_CHATS divides them.
+costs an upload and some polls, and its answers come all together. So MOST_CHATS divides them (decision 22).
 """
 
 import asyncio
