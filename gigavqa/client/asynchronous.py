@@ -8,6 +8,7 @@ before them.
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import httpx
@@ -15,7 +16,7 @@ from httpx_sse import EventSource
 
 from gigavqa.client import calls, connection, data_frames
 from gigavqa.client.asking import ImageQuestion, QuestionFile, data_root_error
-from gigavqa.client.calls import AnswerT, ApiCall, JobFilter, ReportFormat, ResultFilter, VerdictFormat
+from gigavqa.client.calls import AnswerT, ApiCall, FilePurpose, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.client.errors import ProblemError
 from gigavqa.client.retries import (
     PAUSE_SECONDS,
@@ -314,6 +315,69 @@ class AsyncClient:
         # sync: """
         return await self._submit_own(await asyncio.to_thread(questions.asked, models), again)
         # sync: return self._submit_own(questions.asked(models), again)
+
+    async def chat(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """As `Client.chat`."""
+        # sync: """Return the completion of a chat: fields of OpenAI's API. One whose answer got lost is not asked again."""
+        return await self._ask(calls.chat(body))
+
+    async def upload(
+        self, content: Path | bytes, *, purpose: FilePurpose, filename: str = "", keep_seconds: int | None = None
+    ) -> dict[str, Any]:
+        """As `Client.upload`."""
+        # sync: """Keep a file at the gateway, a picture (`vision`) or the requests of a `batch`, for so long; else for ever."""
+        if isinstance(content, bytes):
+            return await self._ask(calls.upload(content, filename or "upload", purpose, keep_seconds))
+        with content.open("rb") as file:
+            return await self._ask(calls.upload(file, filename or content.name, purpose, keep_seconds))
+
+    async def file(self, file_id: str) -> dict[str, Any]:
+        """As `Client.file`."""
+        # sync: """What is known of a file at the gateway."""
+        return await self._ask(calls.file(file_id))
+
+    async def delete_file(self, file_id: str) -> None:
+        """As `Client.delete_file`."""
+        # sync: """Delete a file at the gateway."""
+        await self._ask(calls.delete_file(file_id))
+
+    async def file_lines(self, file_id: str) -> AsyncIterator[str]:
+        """As `Client.file_lines`."""
+        # sync: """Yield the lines of a file at the gateway, without empty ones; one that breaks off is not taken up."""
+        lines = LineSplitter()
+        with self._contact.reaching():
+            async with self._stream(calls.file_content(file_id)) as answer:
+                async for chunk in answer.aiter_bytes():
+                    for line in lines.take(chunk):
+                        yield line
+        # sync: with self._contact.reaching(), self._stream(calls.file_content(file_id)) as answer:
+        # sync:     for chunk in answer.iter_bytes():
+        # sync:         yield from lines.take(chunk)
+
+    async def start_batch(self, file_id: str, metadata: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """As `Client.start_batch`."""
+        # sync: """Have the chats of an uploaded file played behind what people wait for; returns OpenAI's object."""
+        return await self._ask(calls.start_batch(file_id, metadata or {}))
+
+    async def batch(self, batch_id: str) -> dict[str, Any]:
+        """As `Client.batch`."""
+        # sync: """One batch as it is now."""
+        return await self._ask(calls.batch(batch_id))
+
+    async def batches(self) -> AsyncIterator[dict[str, Any]]:
+        """As `Client.batches`."""
+        # sync: """Yield the batches, newest first."""
+        found, after = await self._ask(calls.batches(None))
+        while found:
+            for one in found:
+                yield one
+            # sync: yield from found
+            found, after = await self._ask(calls.batches(after)) if after else ([], None)
+
+    async def cancel_batch(self, batch_id: str) -> dict[str, Any]:
+        """As `Client.cancel_batch`."""
+        # sync: """Play no more of a batch; what was answered by then is in its files."""
+        return await self._ask(calls.cancel_batch(batch_id))
 
     async def _submit_own(self, spec: JobSpec, again: bool) -> Job:
         if not await self.has_dataset(spec.dataset):

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, Literal, TypedDict, TypeVar
+from typing import Any, BinaryIO, Generic, Literal, TypedDict, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -28,6 +28,7 @@ EVENTS_SILENCE = 60.0
 AnswerT = TypeVar("AnswerT")
 ReportFormat = Literal["json", "md", "csv", "tex", "html"]
 VerdictFormat = Literal["csv", "jsonl", "parquet"]
+FilePurpose = Literal["assistants", "batch", "evals", "user_data", "vision"]
 
 
 class ResultFilter(TypedDict, total=False):
@@ -175,6 +176,70 @@ def samples_to_review(dataset: str, state: str, after: str | None, limit: int) -
 def review(dataset: str, entry: Mapping[str, Any]) -> ApiCall[dict[str, Any]]:
     """Write a verdict. It has an id in any case, so that one whose answer was lost is written once."""
     return ApiCall("POST", _reviews_path(dataset), _read_object, {"json": {"id": uuid4().hex, **entry}})
+
+
+def chat(body: Mapping[str, Any]) -> ApiCall[dict[str, Any]]:
+    """Answer one chat. It is played anew each time that it arrives."""
+    return ApiCall("POST", "/v1/chat/completions", _read_object, {"json": dict(body)}, repeatable=False)
+
+
+def upload(
+    content: bytes | BinaryIO, filename: str, purpose: FilePurpose, keep_seconds: int | None
+) -> ApiCall[dict[str, Any]]:
+    """Keep a file; each time that it arrives is another."""
+    fields: dict[str, str] = {"purpose": purpose}
+    if keep_seconds is not None:
+        fields |= {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(keep_seconds)}
+    sent = {"data": fields, "files": {"file": (filename, content, "application/octet-stream")}}
+    return ApiCall("POST", "/v1/files", _read_object, sent, repeatable=False)
+
+
+def file(file_id: str) -> ApiCall[dict[str, Any]]:
+    """Return what is known of a file."""
+    return ApiCall("GET", _file_path(file_id), _read_object)
+
+
+def delete_file(file_id: str) -> ApiCall[None]:
+    """Delete a file."""
+    return ApiCall("DELETE", _file_path(file_id), lambda _: None, repeatable=False)
+
+
+def file_content(file_id: str) -> ApiCall[None]:
+    """Return the bytes of a file; they are read by whoever opens the stream."""
+    return ApiCall("GET", f"{_file_path(file_id)}/content", lambda _: None)
+
+
+def start_batch(file_id: str, metadata: Mapping[str, str]) -> ApiCall[dict[str, Any]]:
+    """Start a batch; each time that it arrives is another."""
+    body = {"input_file_id": file_id, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    return ApiCall(
+        "POST", "/v1/batches", _read_object, {"json": {**body, "metadata": dict(metadata)}}, repeatable=False
+    )
+
+
+def batch(batch_id: str) -> ApiCall[dict[str, Any]]:
+    """Return one batch."""
+    return ApiCall("GET", f"/v1/batches/{quote(batch_id, safe='')}", _read_object)
+
+
+def batches(after: str | None) -> ApiCall[tuple[list[dict[str, Any]], str | None]]:
+    """Return a page of batches, newest first, and the id to go on behind, where there are more."""
+    asked = _query_params({"after": after, "limit": _PAGE_SIZE})
+    return ApiCall("GET", "/v1/batches", _parse_batch_page, {"params": asked})
+
+
+def cancel_batch(batch_id: str) -> ApiCall[dict[str, Any]]:
+    """Play no more of a batch."""
+    return ApiCall("POST", f"/v1/batches/{quote(batch_id, safe='')}/cancel", _read_object)
+
+
+def _file_path(file_id: str) -> str:
+    return f"/v1/files/{quote(file_id, safe='')}"
+
+
+def _parse_batch_page(answer: httpx.Response) -> tuple[list[dict[str, Any]], str | None]:
+    page = answer.json()
+    return list(page["data"]), page["last_id"] if page["has_more"] else None
 
 
 def _reviews_path(dataset: str) -> str:

@@ -4,6 +4,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import httpx
@@ -11,7 +12,7 @@ from httpx_sse import EventSource
 
 from gigavqa.client import calls, connection, data_frames
 from gigavqa.client.asking import ImageQuestion, QuestionFile, data_root_error
-from gigavqa.client.calls import AnswerT, ApiCall, JobFilter, ReportFormat, ResultFilter, VerdictFormat
+from gigavqa.client.calls import AnswerT, ApiCall, FilePurpose, JobFilter, ReportFormat, ResultFilter, VerdictFormat
 from gigavqa.client.errors import ProblemError
 from gigavqa.client.retries import (
     PAUSE_SECONDS,
@@ -265,6 +266,53 @@ class Client:
         Taken up, or new.
         """
         return self._submit_own(questions.asked(models), again)
+
+    def chat(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the completion of a chat: fields of OpenAI's API. One whose answer got lost is not asked again."""
+        return self._ask(calls.chat(body))
+
+    def upload(
+        self, content: Path | bytes, *, purpose: FilePurpose, filename: str = "", keep_seconds: int | None = None
+    ) -> dict[str, Any]:
+        """Keep a file at the gateway, a picture (`vision`) or the requests of a `batch`, for so long; else for ever."""
+        if isinstance(content, bytes):
+            return self._ask(calls.upload(content, filename or "upload", purpose, keep_seconds))
+        with content.open("rb") as file:
+            return self._ask(calls.upload(file, filename or content.name, purpose, keep_seconds))
+
+    def file(self, file_id: str) -> dict[str, Any]:
+        """What is known of a file at the gateway."""
+        return self._ask(calls.file(file_id))
+
+    def delete_file(self, file_id: str) -> None:
+        """Delete a file at the gateway."""
+        self._ask(calls.delete_file(file_id))
+
+    def file_lines(self, file_id: str) -> Iterator[str]:
+        """Yield the lines of a file at the gateway, without empty ones; one that breaks off is not taken up."""
+        lines = LineSplitter()
+        with self._contact.reaching(), self._stream(calls.file_content(file_id)) as answer:
+            for chunk in answer.iter_bytes():
+                yield from lines.take(chunk)
+
+    def start_batch(self, file_id: str, metadata: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Have the chats of an uploaded file played behind what people wait for; returns OpenAI's object."""
+        return self._ask(calls.start_batch(file_id, metadata or {}))
+
+    def batch(self, batch_id: str) -> dict[str, Any]:
+        """One batch as it is now."""
+        return self._ask(calls.batch(batch_id))
+
+    def batches(self) -> Iterator[dict[str, Any]]:
+        """Yield the batches, newest first."""
+        found, after = self._ask(calls.batches(None))
+        while found:
+            yield from found
+            found, after = self._ask(calls.batches(after)) if after else ([], None)
+
+    def cancel_batch(self, batch_id: str) -> dict[str, Any]:
+        """Play no more of a batch; what was answered by then is in its files."""
+        return self._ask(calls.cancel_batch(batch_id))
 
     def _submit_own(self, spec: JobSpec, again: bool) -> Job:
         if not self.has_dataset(spec.dataset):

@@ -1,12 +1,13 @@
 """The page of a build: yields by reason, what can be guessed, what was left out, and some questions with evidence."""
 
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gigavqa.construction.build_summary import BuildSummary, best_readers
+from gigavqa.construction.calls.accounts import CallAccount
 from gigavqa.construction.question_records import offered_texts, right_text
 
 _MOST_EXAMPLES = 24
@@ -14,8 +15,16 @@ EvidencePicture = Callable[[Mapping[str, Any]], bytes]
 """Takes a question's record, and returns a JPEG of its evidence."""
 
 
-def render_page(made: BuildSummary, records: Iterable[Mapping[str, Any]], picture: EvidencePicture) -> str:
-    """Return the page, which needs no other file; its examples are spread over all questions."""
+def render_page(
+    made: BuildSummary,
+    records: Iterable[Mapping[str, Any]],
+    picture: EvidencePicture,
+    calls: Sequence[CallAccount] = (),
+) -> str:
+    """Return the page, which needs no other file; its examples are spread over all questions.
+
+    `calls` are those of models that took part, which the page then names.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra's package
 
     environment = Environment(
@@ -28,6 +37,7 @@ def render_page(made: BuildSummary, records: Iterable[Mapping[str, Any]], pictur
         best=best_readers(made.guessing["after"]),
         readers=len({score["reader"] for score in made.guessing["after"]}),
         examples=examples,
+        calls=calls,
     )
 
 

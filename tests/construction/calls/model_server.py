@@ -1,0 +1,63 @@
+"""A stand-in model server: it speaks OpenAI's API, no model answers, and a test says what it answers and withholds."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tests.workers.remote_server import Elsewhere, Mood
+
+Answer = Callable[[str, int], str | Mood]
+"""Takes what a call is about, and how often it was asked before; returns a reply, or what becomes of the request."""
+
+_ABOUT = re.compile(r"about (\w+)")
+
+
+def plain(about: str, _: int) -> str:
+    """Answer well."""
+    return json.dumps({"about": about, "score": 0.5})
+
+
+class ModelServer(Elsewhere):
+    """Counts what it is asked, by what calls are about and how many messages they have, and what it answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begin(plain)
+
+    def begin(self, answer: Answer, *, seconds: float = 0.0, finish: str = "stop") -> None:
+        """Forget what was asked, and answer so from now on."""
+        self.answer, self.seconds, self.finish = answer, seconds, finish
+        self.asked: Counter[tuple[str, int]] = Counter()
+        self.told: Counter[tuple[str, int]] = Counter()
+        self.chats.clear()
+
+    async def _chat(self, request: Request) -> Response:
+        body = await request.json()
+        key = _key(body)
+        said = self.answer(key[0], self.asked[key])
+        self.asked[key] += 1
+        await asyncio.sleep(self.seconds)
+        if isinstance(said, Mood):
+            self.moods.insert(0, said)
+        else:
+            self.told[key] += 1
+        self._said = said
+        return await super()._chat(request)
+
+    async def _answer(self, chat: Any, body: dict[str, Any]) -> dict[str, Any]:
+        choice = {"index": 0, "message": {"role": "assistant", "content": self._said}, "finish_reason": self.finish}
+        usage = {"prompt_tokens": 100, "completion_tokens": 10}
+        return {"id": "chatcmpl-1", "model": f"{self.model}-stand-in", "choices": [choice], "usage": usage}
+
+
+def _key(body: dict[str, Any]) -> tuple[str, int]:
+    """What a call is about, and how many of its replies are complained of."""
+    found = _ABOUT.search(json.dumps(body["messages"]))
+    assert found, body
+    return found[1], sum(message["role"] == "assistant" for message in body["messages"])
