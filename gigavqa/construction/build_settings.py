@@ -26,6 +26,7 @@ class BuildSettings(BaseModel):
     recipes: tuple[str, ...] = Field(default=(), description="which recipes; all that the annotations allow if empty")
     per_image: PositiveInt = Field(default=12, description="questions of an image at most")
     per_recipe: NonNegativeInt = Field(default=0, description="questions of a recipe at most; 0 is no bound")
+    examples: NonNegativeInt = Field(default=0, description="pictures of each category set apart as examples")
     seed: NonNegativeInt = 0
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""

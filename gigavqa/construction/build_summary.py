@@ -38,6 +38,8 @@ class BuildSummary:
     yields: tuple[RecipeYield, ...]
     guessing: Mapping[str, list[dict[str, Any]]]
     questions: int
+    examples: int = 0
+    """Of the questions, those that are set apart and never asked."""
 
     @classmethod
     def of(cls, build: "Build") -> "BuildSummary":
@@ -56,6 +58,7 @@ class BuildSummary:
             yields=tuple(_yields(build, questions)),
             guessing=guessing,
             questions=questions.total(),
+            examples=sum("split" in record for record in build.records()),
         )
 
     def document(self) -> dict[str, Any]:

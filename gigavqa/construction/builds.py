@@ -19,6 +19,7 @@ from gigavqa.construction.build_folder import BuildFolder, canonical_json, diges
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
+from gigavqa.construction.examples import set_apart
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
 from gigavqa.construction.question_records import blind_question, question_record
@@ -106,6 +107,7 @@ class Build:
         samples = {
             "candidates": self.folder.digest_of("candidates"),
             "quotas": [self.settings.per_image, self.settings.per_recipe],
+            "examples": self.settings.examples,
             "seed": self.settings.seed,
         }
         self._stage("samples", samples, self._make_samples)
@@ -182,7 +184,8 @@ class Build:
         worded = list(zip(taken, texts, strict=True))
         balanced = rebalance([blind_question(*each) for each in worded])
         kept = {question.id for question in balanced.kept}
-        self.folder.write_lines("samples.jsonl", (question_record(*each) for each in worded if each[0].id in kept))
+        records = (question_record(*each) for each in worded if each[0].id in kept)
+        self.folder.write_lines("samples.jsonl", set_apart(records, self.settings.examples, self.settings.seed))
         guessable = dict(balanced.dropped)
         self.folder.write_json("selection.json", {"superseded": dict(chosen.superseded), "guessable": guessable})
         scores = {"before": balanced.before, "after": balanced.after}

@@ -17,6 +17,8 @@ from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.benchmarks.atombench.taxonomy import DOMAINS
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import (
+    CONDITIONS,
+    FORCED,
     LOCAL_CONDITIONS,
     Benchmark,
     Chat,
@@ -89,6 +91,7 @@ class AtomBench(
     details_type = AtomDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "atombench": cross_plan("A0 AG", "V2"),
+        "leakage": cross_plan("A0", "V0 V0F"),
         "blind": cross_plan("A0", "V0 V1 V2"),
         "chat": cross_plan("A0 AG AGC", "V2"),
     }
@@ -96,6 +99,7 @@ class AtomBench(
     decoding: Mapping[str, float | int] = DECODING
     fields = FIELDS
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
+    conditions = (*CONDITIONS, FORCED)
     options = AtomOptions
     departures = read_departures(Path(__file__).parent)
     paper_models = PAPER_MODELS
@@ -132,7 +136,7 @@ class AtomBench(
             raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
 
     def prepare(
-        self, samples: Sequence[AtomSample], options: AtomOptions, seed: int
+        self, samples: Sequence[AtomSample], options: AtomOptions, seed: int, examples: Sequence[AtomSample] = ()
     ) -> tuple[GoldenEvidence, AtomOptions]:
         """Collect the golden evidence of every picture, from the whole data set."""
         return GoldenEvidence(samples), options

@@ -24,6 +24,8 @@ AnswerFormat = Literal[
 Operation = Literal["GND", "PER", "QUA", "INT", "INF"]
 RoiIndex = Annotated[int, Field(ge=1, le=36)]
 GridPosition = tuple[PositiveInt, PositiveInt]
+WHOLE_GRID = (10, 10)
+"""Rows and columns of an AD image, unless its record says otherwise."""
 BLOCK_SIZE = (5, 5)
 """Rows and columns of the sheet of neighbouring cells that V3 shows of an AD grid (section 4.2)."""
 
@@ -51,7 +53,7 @@ class UltraVREvidence(_Annotation):
 
     quadrants: tuple[Quadrant, ...] = ()
     rois: tuple[RoiIndex, ...] = Field(default=(), description="6x6 grid, row-major, 1 to 36")
-    grid: GridPosition = Field(default=(10, 10), description="rows, columns")
+    grid: GridPosition = Field(default=WHOLE_GRID, description="rows, columns")
     cell: GridPosition | None = Field(default=None, description="row, column, 1-based from the top left")
     sheet: GridPosition | None = Field(
         default=None, description="row, column of the first cell of the sheet shown as local evidence; drawn without it"
@@ -94,6 +96,12 @@ class UltraVRSample(host.Sample):
     def truth(self) -> str:
         """The answer, a letter or a coordinate."""
         return self.answer
+
+    @property
+    def chance(self) -> float:
+        """One in as many as there are options, or cells of the grid."""
+        rows, columns = self.evidence.grid if self.evidence else WHOLE_GRID
+        return super().chance if self.options else 1 / (rows * columns)
 
     @property
     def groups(self) -> dict[str, str]:

@@ -90,6 +90,14 @@ Recipes = Annotated[
 ]
 PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12 if omitted.")]
 PerRecipe = Annotated[int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound.")]
+Examples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="PICTURES",
+        help="Of each category, pictures whose questions are set apart as examples, and never asked; 0 if omitted.",
+    ),
+]
 Names = Annotated[
     list[str] | None,
     typer.Option(
@@ -122,6 +130,7 @@ def make(
     recipes: Recipes = "",
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
+    examples: Examples = None,
     call: Names = None,
     annotator: Annotator = "",
     unit: Unit = "",
@@ -156,6 +165,7 @@ def make(
         "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
+        "examples": examples,
         "names": dict(map(_names, call or ())),
         "seed": seed,
         "title": title,
