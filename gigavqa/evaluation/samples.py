@@ -50,6 +50,11 @@ class Sample(BaseModel):
         return ""
 
     @property
+    def awaited(self) -> bool:
+        """Whether its record awaits an answer of people, also where they have given it since."""
+        return False
+
+    @property
     def scored(self) -> bool:
         """Whether the answer is known, so that replies count."""
         return bool(self.truth)

@@ -13,6 +13,7 @@ from gigavqa.benchmarks.ultravr.checks import check_sample
 from gigavqa.benchmarks.ultravr.condition_texts import CURRENT_VERSION, ConditionTextVersion
 from gigavqa.benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show_condition
 from gigavqa.benchmarks.ultravr.examples import SCORED_SET, ExampleChooser, FewShotVersion, UltraVROptions
+from gigavqa.benchmarks.ultravr.expert_answers import ANSWERS, read_answers, with_answer
 from gigavqa.benchmarks.ultravr.judging import UltraVRDetails, UltraVRJudge
 from gigavqa.benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from gigavqa.benchmarks.ultravr.report import report
@@ -38,6 +39,7 @@ from gigavqa.evaluation.capabilities import (
     AnswerForms,
     CellRules,
     ChatDetails,
+    DatasetFiles,
     JobOptions,
     PaperSettings,
     ReaderVersions,
@@ -79,6 +81,7 @@ class UltraVR(
     AnswerForms[UltraVRSample],
     CellRules[UltraVRSample],
     ChatDetails,
+    DatasetFiles,
     JobOptions[UltraVRSample],
     PaperSettings,
     ReaderVersions,
@@ -118,10 +121,20 @@ class UltraVR(
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
+    beside = (ANSWERS,)
+    labels = (ANSWERS,)
+    awaited = ANSWERS
+
+    def __init__(self, answers: Mapping[str, str] | None = None) -> None:
+        self._answers = answers or {}
+
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "UltraVR":
+        """With the answers of experts that lie beside the data set."""
+        return UltraVR(read_answers(texts[ANSWERS])) if ANSWERS in texts else self
 
     def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the samples of a record in any of the paper's layouts."""
-        return sample_fields(record, origin)
+        return (with_answer(fields, self._answers) for fields in sample_fields(record, origin))
 
     def answer_form(self, sample: UltraVRSample) -> AnswerForm:
         """One of the options, or a cell's coordinate."""

@@ -33,7 +33,7 @@ SCORED_SET = "scored set"
 
 
 class ExampleChooser:
-    """A seeded choice of at most `count` samples with a complete trajectory: steps, and a known answer.
+    """A seeded choice of at most `count` samples with a complete trajectory: steps, and an answer of the record's own.
 
     They come from those that were `set_apart` where a category has any, else from the samples that are asked. All
     samples of one category on one image are told the same examples, so that their prompts share them. Where a
@@ -53,11 +53,11 @@ class ExampleChooser:
         self._complete: dict[TaskKey, list[UltraVRSample]] = {}
         self._on_image: Counter[tuple[TaskKey, str]] = Counter()
         self._chosen: dict[tuple[TaskKey, frozenset[str]], tuple[UltraVRSample, ...]] = {}
-        own = [sample for sample in set_apart if sample.steps and sample.scored]
+        own = [sample for sample in set_apart if sample.steps and sample.answer]
         apart = {(sample.domain, sample.category) for sample in own}
         for sample in chain(own, samples):
             kind = (sample.domain, sample.category)
-            if sample.steps and sample.scored and (sample.split is not None or kind not in apart):
+            if sample.steps and sample.answer and (sample.split is not None or kind not in apart):
                 self._complete.setdefault(kind, []).append(sample)
                 self._on_image.update((kind, image) for image in set(sample.images))
 

@@ -82,7 +82,8 @@ class UltraVRSample(host.Sample):
     """One question of a domain and category, with its annotated steps and evidence.
 
     Without `options` the answer is a coordinate, written "(row, column)", 1-based from the top left (AD, section A.4).
-    An empty answer awaits an expert: such a sample is asked, and left out of every accuracy.
+    An empty answer awaits an expert: such a sample is asked, and left out of every accuracy until `expert_answer` says
+    one, which is no part of the record.
     """
 
     domain: Domain
@@ -91,11 +92,17 @@ class UltraVRSample(host.Sample):
     answer: str
     steps: tuple[ReasoningStep, ...] = ()
     evidence: UltraVREvidence | None = None
+    expert_answer: str = ""
 
     @property
     def truth(self) -> str:
         """The answer, a letter or a coordinate."""
-        return self.answer
+        return self.answer or self.expert_answer
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the record has no answer."""
+        return not self.answer
 
     @property
     def chance(self) -> float:
@@ -129,6 +136,8 @@ class UltraVRSample(host.Sample):
             yield "options are missing; only AD samples may ask for a coordinate"
         elif self.answer and self.options is not None and self.answer not in self.options:
             yield f"answer '{self.answer}' is none of the options {', '.join(self.options)}"
+        elif self.expert_answer and self.expert_answer not in (self.options or ()):
+            yield f"the expert's answer '{self.expert_answer}' is none of the options {', '.join(self.options or ())}"
         elif self.answer and self.options is None:
             cell = read_coordinate(self.answer)
             if cell is None or self.answer != format_coordinate(cell):
