@@ -54,6 +54,9 @@ class ExportForm(StrEnum):
     COCO = "coco"
     HUGGINGFACE = "huggingface"
     QUESTIONS = "questions"
+    LABELSTUDIO = "labelstudio"
+    CVAT = "cvat"
+    QUPATH = "qupath"
 
 
 BuildArgument = Annotated[str, typer.Argument(metavar="NAME", help="The build, and the data set that it makes.")]
@@ -217,21 +220,28 @@ def review(
 @app.command()
 def export(
     name: BuildArgument,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file of COCO, or the folder of Parquet.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="The file, or the folder of Parquet or of QuPath's files.")
+    ],
     form: Annotated[ExportForm, typer.Option("--form", "-f", help="As what.")] = ExportForm.COCO,
 ) -> None:
     """Write a build's questions as people left them: without what reviewers dropped, with what they mended.
 
     `coco` is COCO with questions, `huggingface` Parquet for the Hub, `questions` lines for `gigavqa dataset import`.
+    `labelstudio`, `cvat` and `qupath` are for those tools: what is edited there, `gigavqa build NAME --from` reads as
+    the same objects, by their ids.
 
     \b
     gigavqa build export ships ships.json
     gigavqa build export ships reviewed.jsonl --form questions
+    gigavqa build export ships tasks.json --form labelstudio
     gigavqa dataset import reviewed.jsonl ships-reviewed --images scenes --benchmark questions
     """
     from gigavqa.construction.build_folder import canonical_json
     from gigavqa.construction.exports import write_coco, write_huggingface
     from gigavqa.construction.publishing import reviewed_records
+    from gigavqa.construction.tool_exports.drawn_objects import drawn_images
+    from gigavqa.construction.tool_exports.tools import write_for_tool
 
     build, dataset = _existing(name), Home.from_environment().data / name
     if target.exists():
@@ -241,8 +251,10 @@ def export(
         write_coco(target, build.images(), records)
     elif form is ExportForm.HUGGINGFACE:
         write_huggingface(target, records, build.settings.images, title=build.settings.title or name)
-    else:
+    elif form is ExportForm.QUESTIONS:
         target.write_text("".join(f"{canonical_json(record)}\n" for record in records), encoding="utf-8")
+    else:
+        write_for_tool(form.value, target, lambda: drawn_images(build.images(), records))
     told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
     out.print(f"{count_noun(len(records), 'question')} in {target}: {told}", markup=False)
 
