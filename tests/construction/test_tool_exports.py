@@ -52,10 +52,10 @@ def told(one: Annotation) -> tuple[str, str, Mapping[str, str]]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_file_is_read_as_what_was_written(form: str, tmp_path: Path) -> None:
-    """Ids, categories, attributes and flags, boxes and outlines; images that nobody asks about are left out."""
+    """Ids, categories, attributes and flags, boxes and outlines; images that nobody asks about, too."""
     source = write(form, tmp_path, PORT, EMPTY)
-    (image,), omissions = read(source, tmp_path / "images", form)
-    assert image.image == PORT.image
+    (bare, image), omissions = read(source, tmp_path / "images", form)
+    assert (bare.image, bare.annotations, image.image) == (EMPTY.image, (), PORT.image)
     assert list(map(told, image.annotations)) == list(map(told, PORT.annotations))
     for found, one in zip(image.annotations, PORT.annotations, strict=True):
         assert found.rings == one.rings or form == "qupath"

@@ -44,6 +44,8 @@ def _input_types(images: Iterable[DrawnImage]) -> InputTypes:
 
 def _note(known: dict[str, str], said: Mapping[str, AttributeValue]) -> None:
     for name, value in said.items():
+        if name == _OCCLUDED:  # of which every shape says by itself
+            continue
         kind = "checkbox" if isinstance(value, bool) else "number" if is_number(value) else "text"
         if known.setdefault(name, kind) != kind:
             known[name] = "text"
@@ -90,7 +92,7 @@ def _add_shape(image: Element, one: DrawnObject, types: Mapping[str, str]) -> No
         if one.turned:
             shape.set("rotation", repr(one.turned.degrees))
         shape.set("z_order", "0")
-    said = {name: _text(value, types[name]) for name, value in one.attributes.items()}
+    said = {name: _text(value, types[name]) for name, value in one.attributes.items() if name in types}
     for name, text in {**said, NAME: one.id, _ASKED: "; ".join(one.asked)}.items():
         SubElement(shape, "attribute", name=name).text = text
 

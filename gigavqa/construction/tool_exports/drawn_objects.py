@@ -72,7 +72,7 @@ DrawnImages = Callable[[], Iterator[DrawnImage]]
 
 
 def drawn_images(images: Iterable[AnnotatedImage], records: Iterable[Mapping[str, Any]]) -> Iterator[DrawnImage]:
-    """Yield the images that are asked about, as tools draw them.
+    """Yield all images as tools draw them, so that a build of what comes back is over the same ones.
 
     Flags are attributes of value 1; what an image lost is a zone over all of it, as in COCO.
     """
@@ -80,9 +80,7 @@ def drawn_images(images: Iterable[AnnotatedImage], records: Iterable[Mapping[str
     for record in records:
         asked.setdefault(record["image"], []).append(record)
     for image in images:
-        if image.image not in asked:
-            continue
-        questions = asked[image.image]
+        questions = asked.get(image.image, [])
         told: dict[str, list[str]] = {}
         for record in questions:
             for name in record.get("objects", ()):
