@@ -223,7 +223,7 @@ def export(
     target: Annotated[
         Path, typer.Argument(metavar="TARGET", help="The file, or the folder of Parquet or of QuPath's files.")
     ],
-    form: Annotated[ExportForm, typer.Option("--form", "-f", help="As what.")] = ExportForm.COCO,
+    form: Annotated[ExportForm, typer.Option("--form", "-f", metavar="FORM", help="As what.")] = ExportForm.COCO,
 ) -> None:
     """Write a build's questions as people left them: without what reviewers dropped, with what they mended.
 
