@@ -46,10 +46,13 @@ class Condition(StrEnum):
     """The condition, which is what a model is shown."""
 
     V0 = "V0"
+    V0F = "V0F"
     V1 = "V1"
     V2 = "V2"
     V3 = "V3"
     V4 = "V4"
+    V5 = "V5"
+    V6 = "V6"
 
 
 DecimalOption = Annotated[

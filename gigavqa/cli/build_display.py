@@ -41,6 +41,7 @@ def print_build(made: BuildSummary, page: Path, *, has_reviews: bool) -> None:
     out.print()
     told = f"`gigavqa dataset reviews {made.name}` tells what people's reviews are still of" if has_reviews else ""
     told = told or "not reviewed by people"
+    told = f"{made.examples:,} of them set apart as examples; {told}" if made.examples else told
     out.print(f"{made.questions:,} questions in the data set {made.name}; {told}", markup=False)
     out.print(f"open    {page.resolve().as_uri()} in a browser", markup=False)
     out.print(f"review  gigavqa build review {made.name}", markup=False)

@@ -9,6 +9,7 @@ from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.contract.jobs import Cell, JobSpec
 from gigavqa.contract.requests import InferenceRequest
+from gigavqa.evaluation.chats import SOURCE_CONDITIONS
 from gigavqa.evaluation.errors import EvaluationError
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.geometry import Region, Size, grid_region, resolve_region
@@ -76,6 +77,8 @@ def views_of_image(
     """
     if condition in {"V1", "V2"} and (evidence.regions or evidence.places):
         raise ArgumentError(f"{condition} shows no local evidence; --place and --region need V3 or V4")
+    if condition in SOURCE_CONDITIONS:
+        raise ArgumentError(f"{condition} is about images with and without evidence: give --dataset and --sample")
     full = View(image=image.name, show=show)
     if condition == "V1":
         return [(image, full.model_copy(update={"sizing": f"longest:{thumbnail}"}))]

@@ -107,6 +107,7 @@ def _describe(folder: Path, found: "Inspection", *, ok: bool) -> dict[str, Any]:
         "samples": Counter("/".join(filter(None, found.dataset.benchmark.grouping.place(sample))) for sample in samples)
         if found.dataset
         else {},
+        "examples": len(found.dataset.examples) if found.dataset else 0,
         "types": found.kinds,
         "errors": [asdict(problem) for problem in found.errors],
         "warnings": [asdict(problem) for problem in found.warnings],
@@ -120,6 +121,8 @@ def _print_counts(dataset: "Dataset") -> None:
     rows = [(*place, str(count)) for place, count in sorted(counts.items())]
     out.print(dataset.title, markup=False)
     print_table(columns, rows)
+    if dataset.examples:
+        out.print(f"{count_noun(len(dataset.examples), 'example')} set apart, never asked", markup=False)
 
 
 def print_samples(dataset: "Dataset") -> None:

@@ -1,5 +1,6 @@
 """Reads the data set that an argument names, and finds a sample in it, or says what is close to it."""
 
+from itertools import chain
 from pathlib import Path
 
 from gigavqa.cli.errors import ArgumentError
@@ -34,8 +35,8 @@ def load_checked(folder: Path) -> Dataset:
 
 
 def sample_in(dataset: Dataset, sample_id: str) -> Sample:
-    """Return the sample of a data set that has this id; raises ArgumentError."""
-    found = next((sample for sample in dataset.samples if sample.id == sample_id), None)
+    """Return the sample of a data set that has this id, an example or not; raises ArgumentError."""
+    found = next((sample for sample in chain(dataset.samples, dataset.examples) if sample.id == sample_id), None)
     if found is None:
         close = did_you_mean(sample_id, (sample.id for sample in dataset.samples))
         raise ArgumentError(

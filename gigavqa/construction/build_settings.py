@@ -28,6 +28,7 @@ class BuildSettings(BaseModel):
     per_image: PositiveInt | None = Field(default=None, description="questions of an image at most")
     per_recipe: NonNegativeInt | None = Field(default=None, description="questions of a recipe at most; 0: no bound")
     parameters: dict[str, str] = Field(default={}, description="what is chosen of recipes, by their parameters")
+    examples: NonNegativeInt = Field(default=0, description="pictures of each category set apart as examples")
     seed: NonNegativeInt = 0
     landmarks: Path | None = Field(default=None, description="annotations of places that people describe")
     attributes: Path | None = Field(default=None, description="a table of further attributes, by the ids of objects")

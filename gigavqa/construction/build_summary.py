@@ -43,6 +43,8 @@ class BuildSummary:
     questions: int
     benchmark: str
     plan: str
+    examples: int = 0
+    """Of the questions, those that are set apart and never asked."""
 
     @classmethod
     def of(cls, build: "Build") -> "BuildSummary":
@@ -62,6 +64,7 @@ class BuildSummary:
             questions=questions.total(),
             benchmark=benchmark,
             plan=_plan(benchmark),
+            examples=sum("split" in record for record in build.records()),
         )
 
     def document(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.composites import COMPOSITE_FILES, Composites
 from gigavqa.construction.draws import stream
 from gigavqa.construction.errors import BuildError
+from gigavqa.construction.examples import set_apart
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
 from gigavqa.construction.question_records import blind_question
@@ -137,6 +138,7 @@ class Build:
         samples = {
             "candidates": self.folder.digest_of("candidates"),
             "quotas": asdict(self.quotas),
+            "examples": self.settings.examples,
             "seed": self.settings.seed,
         }
         self._stage("samples", samples, self._make_samples)
@@ -247,7 +249,7 @@ class Build:
         balanced = rebalance([blind_question(*each) for each in scored], spared)
         dropped = dict(balanced.dropped)
         records = (self._recipe(one).record(one, text) for one, text in worded if one.id not in dropped)
-        self.folder.write_lines("samples.jsonl", records)
+        self.folder.write_lines("samples.jsonl", set_apart(records, self.settings.examples, self.settings.seed))
         self.folder.write_json(
             "selection.json", {"superseded": chosen.superseded, "causes": chosen.causes, "guessable": dropped}
         )

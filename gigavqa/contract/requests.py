@@ -9,7 +9,9 @@ from gigavqa.contract.base import Contract, is_empty, is_none
 from gigavqa.contract.tool_loops import MessagePart, ToolLoop, ZoomTool
 from gigavqa.tiling.views import View
 
-Condition = Literal["V0", "V1", "V2", "V3", "V4"]
+Condition = Literal["V0", "V0F", "V1", "V2", "V3", "V4", "V5", "V6"]
+"""V0 nothing, V0F nothing and an answer is required (decision 0001), V1 thumbnails, V2 the images, V3 local evidence,
+V4 the images and the evidence, V5 the images without those that hold evidence, V6 these alone."""
 ClosingKind = Literal["choice", "number", "boolean", "json"]
 SCHEMA_VERSION: Literal[2] = 2
 """Version of the form in which bundles and responses are kept; `schema_versions` reads those before."""

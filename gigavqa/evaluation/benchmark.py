@@ -12,7 +12,16 @@ from typing import Any, Generic
 
 from gigavqa.contract.jobs import Cell
 from gigavqa.contract.requests import Condition
-from gigavqa.evaluation.chats import CONDITIONS, LOCAL_CONDITIONS, Chat, Scene, SizeOf
+from gigavqa.evaluation.chats import (
+    CONDITIONS,
+    FORCED,
+    LOCAL_CONDITIONS,
+    SOURCE_CONDITIONS,
+    TEXT_CONDITIONS,
+    Chat,
+    Scene,
+    SizeOf,
+)
 from gigavqa.evaluation.defaults import accuracy_contents, option_judge, plain_fields
 from gigavqa.evaluation.metrics.accuracy import Grouping
 from gigavqa.evaluation.record_context import RecordContext
@@ -24,7 +33,10 @@ from gigavqa.evaluation.verdicts import ReplyJudge
 
 __all__ = [
     "CONDITIONS",
+    "FORCED",
     "LOCAL_CONDITIONS",
+    "SOURCE_CONDITIONS",
+    "TEXT_CONDITIONS",
     "Benchmark",
     "Chat",
     "Finding",

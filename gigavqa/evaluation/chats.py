@@ -1,8 +1,8 @@
 """Scenes and chats: what a sample can be shown, and the chat that a benchmark makes of that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -12,9 +12,16 @@ from gigavqa.evaluation.errors import AnnotationInvalidError
 from gigavqa.tiling.geometry import Size
 from gigavqa.tiling.views import View
 
-CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+CONDITIONS: tuple[Condition, ...] = ("V0", "V1", "V2", "V3", "V4")
+"""Those of benchmarks that name none; the others suit samples of some kinds alone, and a benchmark names them."""
 LOCAL_CONDITIONS = frozenset({"V3", "V4"})
 """The conditions that show local evidence, so that a sample must have some."""
+SOURCE_CONDITIONS = frozenset({"V5", "V6"})
+"""The conditions that tell images with evidence from others: they leave them out, or show them alone."""
+TEXT_CONDITIONS = frozenset({"V0", "V0F"})
+"""The conditions that show nothing."""
+FORCED: Condition = "V0F"
+"""V0 whose prompt requires an answer, where that of V0 allows to give none."""
 
 SizeOf = Callable[[str], Size]
 """Gives an image's level-0 size by its name."""
@@ -42,11 +49,20 @@ class Scene:
         """Return V2's views: every image natively."""
         return tuple(View(image=image) for image in self.images)
 
-    def views(self, condition: Condition, local: Callable[[], tuple[View, ...]] = tuple) -> tuple[View, ...]:
+    def views(
+        self,
+        condition: Condition,
+        local: Callable[[], tuple[View, ...]] = tuple,
+        sources: Callable[[], Collection[int]] = tuple,
+    ) -> tuple[View, ...]:
         """Return the views of a condition in order.
 
-        `local` declares the local evidence, and is asked for V3 and V4 alone.
+        `local` declares the local evidence, and is asked for V3 and V4 alone; `sources` tells which images hold
+        evidence, counted from 0, and is asked for V5 and V6 alone.
         """
+        if condition in SOURCE_CONDITIONS:
+            held = {self.images[at] for at in sources()}  # one image may stand at several places
+            return tuple(view for view in self.full() if (view.image in held) is (condition == "V6"))
         full = self.full() if condition in ("V2", "V4") else self.thumbnails() if condition == "V1" else ()
         found = tuple(local()) if condition in LOCAL_CONDITIONS else ()
         if wrong := [each for each in found if not isinstance(each, View)]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.evaluation.benchmark import Benchmark
-from gigavqa.evaluation.capabilities import DatasetFiles, ModelJudging
+from gigavqa.evaluation.capabilities import DatasetFiles, JobOptions, ModelJudging
 from gigavqa.evaluation.dataset_settings import (
     configure_benchmark,
     find_benchmark_of,
@@ -37,8 +37,9 @@ _INDEX_BYTES = 400
 class Dataset:
     """A named set of samples.
 
-    `digest` identifies by content what is asked (records, not images), `labels` what people said of replies since; ''
-    where nobody did. `displays` say which of its images are shown otherwise than as they are, unless a record does.
+    `samples` are those that are asked; `examples` were set apart, and prompts may tell them. `digest` identifies by
+    content what is asked (records, not images), `labels` what people said of replies since; '' where nobody did.
+    `displays` say which of its images are shown otherwise than as they are, unless a record does.
     """
 
     name: str
@@ -50,6 +51,11 @@ class Dataset:
     labels: str = ""
     panel: Panel = field(default_factory=Panel)
     displays: ImageDisplays = field(default_factory=ImageDisplays)
+    examples: Sequence[Sample] = ()
+
+    def prepare(self, options: Any, seed: int) -> Any:
+        """Make what asking the samples of a job shares, with the options that it chose of the benchmark."""
+        return JobOptions.of(self.benchmark).prepare(self.samples, options, seed, self.examples)
 
     def judged_with(self, panel: Panel) -> "Dataset":
         """Return the data set whose replies are judged by what models said of them, where there is any judge."""
@@ -122,7 +128,7 @@ class Dataset:
 class DatasetReading:
     """What was read of a data set's folder: the data set where it can be used, else what of it is good.
 
-    `samples` are all that were read, also those of which the benchmark has an error to tell.
+    `samples` are all that were read, examples and those of which the benchmark has an error to tell included.
     """
 
     benchmark: Benchmark[Any, Any] | None
@@ -161,7 +167,18 @@ def _make_dataset(
 ) -> Dataset:
     name, description = settings["name"], settings.get("description", "")
     displays = image_displays(settings.get("show", {}))
-    return Dataset(name, benchmark, settings.get("title", name), description, samples, *digests, displays=displays)
+    asked, examples = set_examples_apart(samples)
+    title = settings.get("title", name)
+    return Dataset(name, benchmark, title, description, asked, *digests, displays=displays, examples=examples)
+
+
+def set_examples_apart(samples: Sequence[Sample]) -> tuple[Sequence[Sample], Sequence[Sample]]:
+    """Return the samples that are asked, and those that are examples."""
+    if isinstance(samples, PackedSamples) and not samples.says("split"):
+        return samples, ()
+    kinds = ([one for one in samples if (one.split is None) is asked] for asked in (True, False))
+    asked, examples = map(PackedSamples[Any], kinds)
+    return asked, examples
 
 
 def read_dataset(folder: Path) -> DatasetReading:
@@ -216,7 +233,8 @@ def load_for_scoring(path: Path, benchmark: str | None = None) -> Dataset:
     if problems:
         raise DatasetInvalidError(problems)
     digest, labels = _digests(chosen, base, [settings] if settings else [], files)
-    return Dataset(path.stem, chosen, path.stem, "", samples, digest, labels)
+    asked, examples = set_examples_apart(samples)
+    return Dataset(path.stem, chosen, path.stem, "", asked, digest, labels, examples=examples)
 
 
 def _check_not_empty(
@@ -224,6 +242,9 @@ def _check_not_empty(
 ) -> Iterator[Problem]:
     if not files:
         yield Problem(place, None, None, "holds no file of records (.jsonl, .json, .csv, .tsv, .parquet)")
+    elif samples and all(sample.split for sample in samples):
+        told = 'holds examples alone: every record has `"split": "examples"`, and none is left to be asked'
+        yield Problem(place, None, None, told)
     elif not samples and not problems:
         yield Problem(place, None, None, "holds no record: each is one JSON object, in a list or one a line")
 

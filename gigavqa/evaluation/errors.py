@@ -100,7 +100,7 @@ class ClosingUnavailableError(EvaluationError):
 
 
 class EvidenceMissingError(EvaluationError):
-    """Local evidence is asked for (V3, V4) of samples whose evidence is not annotated or does not fit the image."""
+    """Evidence is asked for (V3, V4), or images with or without it (V5, V6), of samples where that cannot be shown."""
 
 
 class AnnotationMissingError(EvaluationError):

@@ -42,7 +42,7 @@ def plain_settings(dataset: Dataset) -> ChatSettings:
     """Return how chats of a data set are made by a job with seed 0 and no option."""
     choices = JobOptions.of(dataset.benchmark)
     shown, options = read_options({}, choices.options)
-    return ChatSettings(0, shown, choices.prepare(dataset.samples, options, 0))
+    return ChatSettings(0, shown, dataset.prepare(options, 0))
 
 
 def sample_evidence(dataset: Dataset, sample: Sample, size_of: SizeOf, settings: ChatSettings) -> Sequence[View]:

@@ -146,7 +146,7 @@ class Expansion:
     @cached_property
     def _choices(self) -> "ChatSettings":
         # Prepared from the whole data set, whatever samples are asked.
-        shared = JobOptions.of(self.dataset.benchmark).prepare(self.dataset.samples, self.options, self.spec.seed)
+        shared = self.dataset.prepare(self.options, self.spec.seed)
         return ChatSettings(self.spec.seed, self.shown, shared)
 
     def _portions(self, number: int) -> list[slice]:
@@ -347,6 +347,9 @@ def _select_samples(dataset: Dataset, spec: JobSpec) -> Sequence[Sample]:
     if not spec.samples:
         return dataset.samples
     wanted = set(spec.samples)
+    if set_apart := sorted(wanted & {example.id for example in dataset.examples}):
+        named = list_some([name[:_LONGEST_ID] for name in set_apart], _MOST_NAMED)
+        raise SampleUnknownError(f"data set '{dataset.name}' sets {named} apart as examples, which are never asked")
     if unknown := wanted - dataset.positions.keys():
         named = list_some([name[:_LONGEST_ID] for name in sorted(unknown)], _MOST_NAMED)
         first = min(unknown)[:_LONGEST_ID]

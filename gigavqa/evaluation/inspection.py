@@ -74,13 +74,12 @@ def inspect_dataset(
     if found.dataset:
         form_of = AnswerForms.of(found.dataset.benchmark).answer_form
         found.kinds = count_answer_kinds(found.dataset.samples, form_of)
-        if letters := find_letters_without_options(found.dataset.samples, form_of):
+        if letters := find_letters_without_options(reading.samples, form_of):
             found.errors.append(FileProblem(*places[letters[0].id], None, letters[1]))
-        if truths := find_unread_truths(found.dataset.samples, form_of):
+        if truths := find_unread_truths(reading.samples, form_of):
             found.warnings.append(FileProblem(*places[truths[0].id], None, truths[1]))
     if checklists and found.dataset:
-        samples = found.dataset.samples
-        findings = found.dataset.benchmark.check(samples, places.describe)
+        findings = found.dataset.benchmark.check(reading.samples, places.describe)
         found.warnings.extend(Problem(*places[one.sample], one.sample, one.text) for one in findings)
     return found
 

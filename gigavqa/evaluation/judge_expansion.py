@@ -69,7 +69,7 @@ class JudgingExpansion:
 
     def requests(self, size_of: SizeOf, *, repeats: int | None = None) -> Iterator[tuple[str, InferenceRequest]]:
         """Yield (image, request) pairs as `Expansion.requests` does: those of one (model, image) are consecutive."""
-        shared = JobOptions.of(self.dataset.benchmark).prepare(self.dataset.samples, self.options, self.spec.seed)
+        shared = self.dataset.prepare(self.options, self.spec.seed)
         for image, samples in self.dataset.by_image(self.samples).items():
             for model, decoding in self.decodings.items():
                 for sample in samples:

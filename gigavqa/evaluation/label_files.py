@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 from gigavqa.evaluation.capabilities import LabelKind
 from gigavqa.evaluation.errors import DatasetInvalidError, Problem, ReviewRefusedError
 
+_REVIEWED = "reviewed"
+"""What marks a line that reviews wrote."""
+
 
 class LabelledReply(NamedTuple):
     """What a label can be about: a reply, by everything that a file may name it by, and who says it."""
@@ -25,12 +28,12 @@ class LabelledReply(NamedTuple):
     def place(self, kind: LabelKind) -> dict[str, str]:
         """Return how a line of a kind names it, and who says so where that counts."""
         named = {name: str(getattr(self, held)) for name, held in kind.place.items()}
-        return {**named, **({kind.annotator: self.annotator} if kind.annotator else {})}
+        return {**named, **kind.constants, **({kind.annotator: self.annotator} if kind.annotator else {})}
 
 
 def read_labels(folder: Path, kind: LabelKind) -> Sequence[Mapping[str, Any]]:
-    """Return the lines of a kind's file in their order. Raises DatasetInvalidError naming a line that is no object."""
-    return [line for _, line in _lines(folder / kind.file)]
+    """Return the lines of a kind in their file's order. Raises DatasetInvalidError naming a line that is no object."""
+    return [line for _, line in _lines(folder / kind.file) if _is_at(line, kind.constants)]
 
 
 def choice_in(kind: LabelKind, line: Mapping[str, Any]) -> str | None:
@@ -54,6 +57,26 @@ def write_label(folder: Path, kind: LabelKind, reply: LabelledReply, choice: str
             said = {**place, kind.says: kind.values.get(choice, choice)}
             kept.append(json.dumps(said, ensure_ascii=False))
         _replace(path, "".join(f"{text}\n" for text in kept))
+
+
+def write_reviewed_answers(folder: Path, file: str, answers: Mapping[str, str]) -> None:
+    """Write what reviews make the answers of samples, in place of what they made before; lines of others stay and win.
+
+    Raises DatasetInvalidError for a line that cannot be read, and OSError.
+    """
+    path = folder / file
+    with _locked(folder):
+        lines = list(_lines(path))
+        by_hand = [(text, line) for text, line in lines if not line.get(_REVIEWED)]
+        known = {line.get("sample") for _, line in by_hand}
+        found = [
+            json.dumps({"sample": sample, "answer": answer, _REVIEWED: True}, ensure_ascii=False)
+            for sample, answer in sorted(answers.items())
+            if sample not in known
+        ]
+        texts = [*(text for text, _ in by_hand), *found]
+        if texts != [text for text, _ in lines]:
+            _replace(path, "".join(f"{text}\n" for text in texts))
 
 
 def _is_at(line: Mapping[str, Any], place: Mapping[str, str]) -> bool:

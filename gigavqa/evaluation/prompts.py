@@ -79,7 +79,7 @@ class PromptRebuilder:
     @cached_property
     def _prepared(self) -> Any:
         choices = JobOptions.of(self.dataset.benchmark)
-        return choices.prepare(self.dataset.samples, read_options({}, choices.options)[1], 0)
+        return self.dataset.prepare(read_options({}, choices.options)[1], 0)
 
     def _chat(self, reply: Reply, sample: Sample, cell: Cell) -> Chat:
         thumbnail = _recorded_thumbnail(reply)
@@ -95,7 +95,7 @@ class PromptRebuilder:
             choices, spec = JobOptions.of(self.dataset.benchmark), self.specs.get(job_id)
             shown, options = read_options(spec.options if spec else {}, choices.options)
             seed = spec.seed if spec else 0
-            shared = choices.prepare(self.dataset.samples, options, seed)
+            shared = self.dataset.prepare(options, seed)
             self._settings[key] = ChatSettings(seed, shown if spec else ViewOptions(thumbnail=thumbnail), shared)
         return self._settings[key]
 

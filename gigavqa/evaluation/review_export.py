@@ -6,6 +6,7 @@ from typing import Any
 
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import AnswerForms, RecordLayout, whole_record
+from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import Problem, ReviewRefusedError, ReviewsOpenError
 from gigavqa.evaluation.record_context import RecordContext
 from gigavqa.evaluation.records import Record
@@ -64,6 +65,17 @@ def mend_record(record: Mapping[str, Any], mend: Mend) -> dict[str, Any]:
     if mend.boxes is not None:
         _put_boxes(mended, mend.boxes)
     return mended
+
+
+def awaited_answers(dataset: Dataset, reviews: Reviews) -> dict[str, str]:
+    """Return the answers that reviewers agree on of samples whose records have none, by sample."""
+    found = {}
+    for name in reviews.by_sample:
+        review = reviews.decision(name).review
+        answer = review.fields.answer if review and review.fields else None
+        if answer and dataset.samples[dataset.positions[name]].awaited:
+            found[name] = answer
+    return found
 
 
 def check_mend(benchmark: Benchmark[Any, Any], sample: Sample, mend: Mend) -> None:

@@ -88,7 +88,9 @@ def _reviewer_row(dataset: Dataset, reviews: Reviews, name: str) -> ReviewerRow:
 def _is_right(dataset: Dataset, review: SampleReview) -> bool | None:
     if review.answer is None:
         return None
-    return answer_is_right(dataset, dataset.samples[dataset.positions[review.sample]], review.answer)
+    sample = dataset.samples[dataset.positions[review.sample]]
+    # What people answered to a record without an answer is not held against itself.
+    return None if sample.awaited else answer_is_right(dataset, sample, review.answer)
 
 
 def answer_is_right(dataset: Dataset, sample: Sample, answer: str) -> bool | None:

@@ -20,7 +20,7 @@ from gigavqa.evaluation.field_faults import FieldFault
 from gigavqa.evaluation.packed_samples import PackedSamples, SamplePlaces
 from gigavqa.evaluation.record_context import RecordContext, stored_image_name
 from gigavqa.evaluation.records import RECORD_SUFFIXES, Record, encoding_note, read_records
-from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.samples import EXAMPLES, Sample
 from gigavqa.runtime.validation import describe_rule
 from gigavqa.runtime.work_progress import counted
 
@@ -138,7 +138,8 @@ def read_record(
     """Yield each sample of a record with its line, and all that is wrong with it. Raises ColumnError."""
     unread: set[str] = set()
     try:
-        for fields in map(_with_display, benchmark.read(record, origin)):
+        is_example = isinstance(record.value, Mapping) and record.value.get("split") == EXAMPLES
+        for fields in map(partial(_with_own, is_example=is_example), benchmark.read(record, origin)):
             if not any(isinstance(value, FieldFault) for value in fields.values()):
                 unread.update(fields.get("extra", ()))  # a fault may leave the columns behind it untaken
             yield from _validated(benchmark, fields, record, name, origin)
@@ -151,13 +152,17 @@ def read_record(
     origin.unread.update(dict.fromkeys(unread, 0 if record.alone else 1))  # of one that holds others nobody counts
 
 
-def _with_display(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a sample's fields with how its images are shown, which readers of benchmarks leave to the core."""
+def _with_own(fields: Mapping[str, Any], *, is_example: bool) -> Mapping[str, Any]:
+    """Return a sample's fields with those that readers of benchmarks leave to the core: how its images are shown, and
+    whether it is set apart as an example. Any other `split` stays what the record says.
+    """
     extra = fields.get("extra") or {}
-    if "show" not in extra:
+    own = {"show"} & set(extra) | ({"split"} if is_example else set())
+    if not own:
         return fields
-    rest = {name: value for name, value in extra.items() if name != "show"}
-    return {**fields, "extra": rest, **({"show": extra["show"]} if extra["show"] else {})}
+    rest = {name: value for name, value in extra.items() if name not in own}
+    shown = {"show": extra["show"]} if extra.get("show") else {}
+    return {**fields, **({"extra": rest} if extra else {}), **shown, **({"split": EXAMPLES} if is_example else {})}
 
 
 def _validated(

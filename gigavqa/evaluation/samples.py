@@ -1,7 +1,7 @@
 """The core's view of a sample: a question about images. Benchmarks add their own fields."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -17,12 +17,17 @@ def _check_address(image: str) -> None:
         raise ValueError(str(error)) from error
 
 
+EXAMPLES: Literal["examples"] = "examples"
+"""The split of samples that are set apart to be told as examples."""
+
+
 class Sample(BaseModel):
     """One question about one image, or several.
 
     Names of images are relative to the data set's folder, or addresses of images elsewhere. `show` says of each image
-    how its samples become colours, '' where the data set does; a record may say one for all. `extra` keeps the
-    record's other keys as they were.
+    how its samples become colours, '' where the data set does; a record may say one for all. One whose `split` is
+    `examples` is never asked: prompts may tell it as a worked example. `extra` keeps the record's other keys as they
+    were.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,6 +35,7 @@ class Sample(BaseModel):
     id: str = Field(pattern=r"^[^\s/]+$", max_length=200)
     images: tuple[str, ...] = ()
     show: tuple[str, ...] | None = None
+    split: Literal["examples"] | None = None
     question: str = Field(min_length=1)
     options: dict[str, str] | None = None
     extra: dict[str, Any] = {}
@@ -44,9 +50,19 @@ class Sample(BaseModel):
         return ""
 
     @property
+    def awaited(self) -> bool:
+        """Whether its record awaits an answer of people, also where they have given it since."""
+        return False
+
+    @property
     def scored(self) -> bool:
         """Whether the answer is known, so that replies count."""
         return bool(self.truth)
+
+    @property
+    def chance(self) -> float:
+        """The share of blind guesses that are right: one in as many as there are options, and none without options."""
+        return 1 / len(self.options) if self.options else 0.0
 
     @property
     def groups(self) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.evaluation.cell_scores import AWAITING_EXPERT, NO_RESPONSE, UNKNOWN_SAMPLE, CellScore
+from gigavqa.evaluation.chats import TEXT_CONDITIONS
 from gigavqa.evaluation.scores import AnyScores
 from gigavqa.evaluation.tables import Caveat
 from gigavqa.evaluation.tally import Tally
@@ -14,8 +15,6 @@ from gigavqa.tiling.digest import is_sampled_digest
 UNREADABLE_SHARE = 0.1  # decision 0011
 """Answers without a single clear answer that a reader is warned of: more of a cell's than this share."""
 _RETRY_HINT = "`gigavqa retry JOB --empty` asks them again"
-_TEXT_ALONE = "V0"
-"""The condition that shows no image."""
 _WITHOUT_ANSWER = ("overflowed", "rounds", "context")
 """Parse statuses of replies whose chats ended before any answer."""
 _NAMED = 3
@@ -66,7 +65,7 @@ def _silent_model_caveats(scores: AnyScores) -> Iterator[str]:
     """Tell of the images about which a model said nothing at all: that is rather its engine's doing."""
     replies: dict[str, Counter[int]] = {}
     empty: dict[str, Counter[int]] = {}
-    for key in (key for key in scores.frame.cells if key.condition != _TEXT_ALONE):
+    for key in (key for key in scores.frame.cells if key.condition not in TEXT_CONDITIONS):
         answered = scores.frame.of_cell(key).answered
         replies.setdefault(key.model, Counter()).update(answered.sample.tolist())
         empty.setdefault(key.model, Counter()).update(answered.select(answered.column("empty")).sample.tolist())

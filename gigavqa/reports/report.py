@@ -30,6 +30,7 @@ from gigavqa.evaluation.tally import Tally
 from gigavqa.reports.caveats import collect_caveats
 from gigavqa.reports.closing_table import closing_tables
 from gigavqa.reports.judge_tables import judge_caveats, judgement_contents
+from gigavqa.reports.leakage_table import find_leakage, leakage_caveats, leakage_tables
 from gigavqa.reports.reading_rules import rules_table
 
 
@@ -177,6 +178,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         tally.unknown,
     )
     cells = score_cells(scores, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
+    leakage = () if is_judging else find_leakage(scores)
     findings = judgement_contents(scores) if is_judging else benchmark.report(scores)
     return Report(
         benchmark=benchmark.name,
@@ -189,6 +191,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         revisions=revisions_of(tally.revised, ReaderVersions.of(benchmark).version_notes),
         tables=(
             *findings.tables,
+            *leakage_tables(scores, leakage),
             *closing_tables(scores, tally.closing),
             cells_table(cells, benchmark.grouping),
             *rules_table(cells),
@@ -198,6 +201,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         caveats=(
             *judge_caveats(dataset.panel, _ids_of(scores.models, catalogue), catalogue),
             *collect_caveats(tally, scores, cells, benchmark.name),
+            *leakage_caveats(leakage),
             *findings.caveats,
         ),
         provenance=_provenance(tally),

@@ -9,13 +9,14 @@ from typing import Literal
 from cachetools import LRUCache
 from pydantic import BaseModel, Field
 
-from gigavqa.evaluation.capabilities import AnswerForms, SampleDisplay
+from gigavqa.evaluation.capabilities import AnswerForms, DatasetFiles, SampleDisplay
 from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import EvaluationError, ReviewRefusedError
 from gigavqa.evaluation.evidence_views import plain_settings, sample_evidence, shows_evidence
 from gigavqa.evaluation.expansion import ChatSettings
-from gigavqa.evaluation.review_export import check_answer, check_mend
+from gigavqa.evaluation.label_files import write_reviewed_answers
+from gigavqa.evaluation.review_export import awaited_answers, check_answer, check_mend
 from gigavqa.evaluation.review_files import ReviewLog, digests_in, review_files
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, ReviewState, SampleReview, sample_digest
 from gigavqa.evaluation.samples import Sample
@@ -110,7 +111,16 @@ class ReviewDesk:
         if not is_known and entry.verdict != "undo":
             self._check(dataset, entry)
         with _writing(dataset.name):
-            return log.append(entry)
+            line = log.append(entry)
+            self._write_awaited(dataset)
+            return line
+
+    def _write_awaited(self, dataset: Dataset) -> None:
+        """Write the answers that reviews give to samples which await them, where the benchmark reads such a file."""
+        files = DatasetFiles.found_in(dataset.benchmark)
+        if files and files.awaited:
+            answers = awaited_answers(dataset, self.reviews(dataset))
+            write_reviewed_answers(self._datasets.locate(dataset.name), files.awaited, answers)
 
     def _check(self, dataset: Dataset, entry: ReviewEntry) -> None:
         sample = find_sample(dataset, entry.sample)

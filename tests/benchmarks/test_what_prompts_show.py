@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 def prompts(name: str) -> Iterator[Shown]:
     """What is asked of a benchmark's samples in every cell that it has."""
     dataset = DATASETS[name]()
-    conditions = ["V0", "V1", "V2"] if name == "atombench" else ["V0", "V1", "V2", "V3", "V4"]
+    conditions = {"atombench": ["V0", "V0F", "V1", "V2"]}.get(name, ["V0", "V0F", "V1", "V2", "V3", "V4"])
     cells = [Cell(protocol=one, condition=shown) for one in dataset.benchmark.protocols for shown in conditions]
     spec = JobSpec(dataset="tiny", models=(MODEL,), cells=tuple(cells))
     for _, request in expand(dataset, spec, CATALOGUE, lambda _: Size(3000, 2000)):

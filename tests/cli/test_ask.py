@@ -154,7 +154,7 @@ def test_many_answers_are_counted_instead_of_listed(service: Service, tmp_path: 
         (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "--map", "x=image"), "there is no column 'x'"),
         (
             ("{folder}", "{folder}/../plain.csv", "-m", MODEL, "-c", "V7"),
-            "--condition 'V7' is none of V0, V1, V2, V3, V4",
+            "--condition 'V7' is none of V0, V0F, V1, V2, V3, V4",
         ),
         (("{folder}", "{folder}/../plain.csv", "-m", MODEL, "--protocol", "own"), "a prompt.toml beside the questions"),
         (("{folder}", "-m", MODEL), "no file of questions is named"),

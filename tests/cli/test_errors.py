@@ -46,7 +46,7 @@ def test_debug_shows_where_an_error_comes_from(installation: Installation) -> No
         (("submit", "-d", "tiny", "-m", MODEL, "--priority", "high"), "'high' is none of batch, interactive"),
         (("submit", "-d", "tiny", "-m", MODEL, "--metadata", "owner"), "--metadata"),
         (("results", "--status", "bad"), "'bad' is none of ok, failed"),
-        (("results", "--condition", "V9"), "none of V0, V1, V2, V3, V4"),
+        (("results", "--condition", "V9"), "none of V0, V0F, V1, V2, V3, V4"),
         (("view", "-m", MODEL), "IMAGE"),
         (("view", "x.png", "-m", MODEL, "--sample", "a", "--dataset", "tiny"), "IMAGE"),
     ],

@@ -74,6 +74,7 @@ def test_view_of_evidence_named_by_hand_equals_that_of_the_sample(installation: 
     ("arguments", "named"),
     [
         (("-c", "V2", "--place", "1,1"), "V2 shows no local evidence"),
+        (("-c", "V5"), "V5 is about images with and without evidence"),
         (("-c", "V3", "--place", "3,1"), "outside a grid of 2 x 2"),
         (("-c", "V3", "--place", "1,1", "--grid", "2by2"), "ROWSxCOLS"),
         (("-c", "V3", "--place", "3"), "ROW,COL"),

@@ -77,7 +77,7 @@ def test_the_models_own_answers_are_left_open(steps: Installation) -> None:
     ("arguments", "status", "told"),
     [
         (("--protocol", "S4", "--turn", "13"), 2, "12 turns, and no turn 13"),
-        (("--protocol", "S4", "-c", "V7"), 2, "--condition 'V7' is none of V0, V1, V2, V3, V4"),
+        (("--protocol", "S4", "-c", "V7"), 2, "--condition 'V7' is none of V0, V0F, V1, V2, V3, V4"),
         (("--protocol", "S9"), 2, "protocol S9 is not available"),
     ],
 )

@@ -24,6 +24,8 @@ from gigavqa.construction.exports import write_coco, write_huggingface
 from gigavqa.construction.page import render_page
 from gigavqa.construction.publishing import publish, reviewed_records
 from gigavqa.construction.recipes.recipe import CategoryNames
+from gigavqa.construction.tool_exports.drawn_objects import drawn_images
+from gigavqa.construction.tool_exports.tools import write_for_tool
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.installed import find_benchmark
@@ -61,7 +63,7 @@ def _annotation(document: dict[str, list[Any]], image: int, category: int, box: 
 
 
 def _settings(inputs: Path, **changed: Any) -> BuildSettings:
-    return BuildSettings(source=inputs / "coco.json", images=inputs / "images", **changed)
+    return BuildSettings(**{"source": inputs / "coco.json", "images": inputs / "images", **changed})
 
 
 def _build(inputs: Path, builds: Path, **changed: Any) -> Build:
@@ -300,3 +302,27 @@ def _told(image: AnnotatedImage) -> list[tuple[Any, ...]]:
     """Marks as recipes see them: a category that lost one is as hidden as by a crowd of it."""
     lost = [("ship", frozenset({"crowd"}), (0, 0, image.width, image.height))] if "ship" in image.incomplete else []
     return [*((one.category, one.flags, tuple(one.box)) for one in image.annotations), *lost]
+
+
+def test_pictures_that_are_set_apart_are_told_and_not_asked(inputs: Path, tmp_path: Path) -> None:
+    """The same questions as without, of which those about some pictures are examples of the data set."""
+    plain, apart = _build(inputs, tmp_path / "plain"), _build(inputs, tmp_path / "apart", examples=1)
+    assert [each["id"] for each in apart.records()] == [each["id"] for each in plain.records()]
+    dataset = load_dataset(_publish(apart, tmp_path / "data"))
+    told, asked = ({image for one in each for image in one.images} for each in (dataset.examples, dataset.samples))
+    assert told
+    assert not told & asked
+    assert BuildSummary.of(apart).examples == len(dataset.examples)
+    assert {one.groups["category"] for one in dataset.examples} == {one.groups["category"] for one in dataset.samples}
+
+
+def test_a_tool_s_file_of_a_build_makes_the_same_build(inputs: Path, tmp_path: Path) -> None:
+    """Whatever the tool: ids are kept, so that questions and their reviews are."""
+    build = _build(inputs, tmp_path / "build")
+    records = list(build.records())
+    for form, name in (("labelstudio", "tasks.json"), ("cvat", "all.xml"), ("qupath", "slides")):
+        write_for_tool(form, tmp_path / name, lambda: drawn_images(build.images(), records))
+        again = Build(BuildFolder(tmp_path / form, "boxes"), _settings(inputs, source=tmp_path / name))
+        with again.folder.locked():
+            again.run()
+        assert list(again.records()) == records

@@ -224,3 +224,18 @@ def test_python_clients_review(ships: RunningGateway, capsys: pytest.CaptureFixt
         assert client.reviews(SHIPS)["states"]["keep"] == 1
     print_review_address(SHIPS, ships.url)
     assert capsys.readouterr().out.strip() == f"{ships.url}/datasets/{SHIPS}/review"
+
+
+def test_an_expert_s_answer_reaches_the_report_by_its_review(gateway: RunningGateway) -> None:
+    """Of a record that awaits one; undone, it awaits one again. What is asked stays the same."""
+    records = [record(0, id="t4", domain="wsi", answer="")]
+    folder = write_dataset(gateway.settings.data, records, "slides")
+    route, before = "/v1/datasets/slides/reviews", load_dataset(folder)
+    (sample,) = gateway.client.get(f"{route}/samples").json()["data"]
+    told = {"id": "t4-mended", "sample": "t4", "digest": sample["digest"], "verdict": "mend", "fields": {"answer": "B"}}
+    assert gateway.client.post(route, json=told).status_code == 201
+    assert (load_dataset(folder).samples[0].truth, load_dataset(folder).digest) == ("B", before.digest)
+    assert gateway.client.get(f"{route}/samples/t4").json()["truth"] == "B"
+    undone = {"id": "t4-undone", "sample": "t4", "digest": sample["digest"], "verdict": "undo", "undoes": "t4-mended"}
+    assert gateway.client.post(route, json=undone).status_code == 201
+    assert load_dataset(folder).samples[0].truth == ""

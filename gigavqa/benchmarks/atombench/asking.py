@@ -14,7 +14,7 @@ from gigavqa.benchmarks.atombench.judging import FIRST_ANSWER
 from gigavqa.benchmarks.atombench.prompts import read_texts
 from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.contract.requests import Condition, Turn
-from gigavqa.evaluation.benchmark import Chat, Scene
+from gigavqa.evaluation.benchmark import FORCED, Chat, Scene
 from gigavqa.tiling.views import View
 
 EvidenceVersion = Literal["ag/3", "ag/2", "ag/1"]
@@ -47,27 +47,30 @@ def ask(
     words: EvidenceVersion = "ag/3",
 ) -> Chat:
     """Write the turns of a protocol with what the condition shows; `clues` are the golden evidence, where told."""
-    shown, views = read_texts("conditions")[condition], scene.views(condition)
+    shown, views = read_texts("conditions")["V0" if condition == FORCED else condition], scene.views(condition)
+    instructed = "forced" if condition == FORCED else "instruction"
     if protocol == A0:
-        return Chat(views, (_turn(shown, *_direct_texts(sample)),), _prompt_version("a0"))
+        return Chat(views, (_turn(shown, *_direct_texts(sample, instructed)),), _prompt_version("a0"))
     details: dict[str, JsonValue] = {"clues": [clue.id for clue in clues]}
     if protocol == AG and words != "ag/1":
         small = (f"\n\n{shown}",) if condition == "V1" and words == "ag/3" else ()
         pictures = (*views, *small) or (shown,)
         version = _prompt_version("ag") if words == "ag/3" else words
-        return Chat((), (_template_turn(sample, clues, pictures),), version, details)
-    evidence = _evidence_texts(sample, clues)
-    first = (_turn(shown, *_direct_texts(sample), asks=FIRST_ANSWER),) if protocol == AGC else ()
+        return Chat((), (_template_turn(sample, clues, pictures, instructed),), version, details)
+    evidence = _evidence_texts(sample, clues, instructed)
+    first = (_turn(shown, *_direct_texts(sample, instructed), asks=FIRST_ANSWER),) if protocol == AGC else ()
     final = _turn(*evidence) if protocol == AGC else _turn(shown, *evidence)
     return Chat(views, (*first, final), _prompt_version("ag-1", "a0"), details)
 
 
-def _template_turn(sample: AtomSample, clues: Sequence[AtomSample], shown: Sequence[View | str]) -> Turn:
+def _template_turn(
+    sample: AtomSample, clues: Sequence[AtomSample], shown: Sequence[View | str], instructed: str
+) -> Turn:
     """Return the printed template in its order: what is shown stands between role and evidence."""
     texts = read_texts("ag")
     choices = " ".join(_listed_choices(sample))
     evidence = "\n\n".join((texts["evidence_heading"], texts["evidence"], numbered_evidence(clues)))
-    asked = (texts["task_heading"], sample.question, texts["task"].format(choices=choices), texts["instruction"])
+    asked = (texts["task_heading"], sample.question, texts["task"].format(choices=choices), texts[instructed])
     behind = "\n\n".join((evidence, *asked, texts["form_heading"], texts["form"]))
     return Turn(parts=(f"{texts['role_heading']}\n\n{texts['role']}\n\n", *shown, f"\n\n{behind}"))
 
@@ -80,16 +83,16 @@ def _turn(*paragraphs: str, asks: str | None = None) -> Turn:
     return Turn(parts=("\n\n".join(paragraphs),), asks=asks)
 
 
-def _direct_texts(sample: AtomSample) -> tuple[str, ...]:
+def _direct_texts(sample: AtomSample, instructed: str) -> tuple[str, ...]:
     texts = read_texts("a0")
-    return sample.question, _choices(sample), texts["instruction"], texts["form"]
+    return sample.question, _choices(sample), texts[instructed], texts["form"]
 
 
-def _evidence_texts(sample: AtomSample, clues: Sequence[AtomSample]) -> tuple[str, ...]:
+def _evidence_texts(sample: AtomSample, clues: Sequence[AtomSample], instructed: str) -> tuple[str, ...]:
     texts = read_texts("ag-1")
     evidence = "\n".join((texts["evidence"], numbered_evidence(clues)))
     question = (texts["task_heading"], texts["task"], sample.question, _choices(sample))
-    return texts["role"], texts["evidence_heading"], evidence, *question, texts["instruction"], read_texts("a0")["form"]
+    return texts["role"], texts["evidence_heading"], evidence, *question, texts[instructed], read_texts("a0")["form"]
 
 
 def _choices(sample: AtomSample) -> str:

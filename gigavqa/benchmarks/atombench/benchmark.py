@@ -7,6 +7,7 @@ from typing import Any
 from gigavqa.benchmarks.atombench.answers import READER_VERSION
 from gigavqa.benchmarks.atombench.asking import DECODING, EVIDENCE_PROTOCOLS, PROTOCOLS, AtomOptions, ask
 from gigavqa.benchmarks.atombench.checks import check_sample, compare_samples
+from gigavqa.benchmarks.atombench.error_labels import ERRORS, LABEL_KINDS, ErrorLabels, read_error_labels
 from gigavqa.benchmarks.atombench.evidence import GoldenEvidence, evidence_line
 from gigavqa.benchmarks.atombench.judging import AtomDetails, AtomJudge
 from gigavqa.benchmarks.atombench.metrics import METRICS_VERSION
@@ -17,6 +18,8 @@ from gigavqa.benchmarks.atombench.samples import AtomSample
 from gigavqa.benchmarks.atombench.taxonomy import DOMAINS
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import (
+    CONDITIONS,
+    FORCED,
     LOCAL_CONDITIONS,
     Benchmark,
     Chat,
@@ -28,11 +31,13 @@ from gigavqa.evaluation.benchmark import (
 )
 from gigavqa.evaluation.capabilities import (
     CellRules,
+    DatasetFiles,
     Evidence,
     JobOptions,
     PaperSettings,
     ReaderVersions,
     RecordLayout,
+    ReplyLabels,
     SampleDisplay,
 )
 from gigavqa.evaluation.departures import read_departures
@@ -73,10 +78,12 @@ PAPER_MODELS = (
 class AtomBench(
     Benchmark[AtomSample, AtomDetails],
     CellRules[AtomSample],
+    DatasetFiles,
     JobOptions[AtomSample],
     PaperSettings,
     ReaderVersions,
     RecordLayout[AtomSample],
+    ReplyLabels,
     SampleDisplay[AtomSample],
 ):
     """Whether a conclusion about a picture rests on clues that the model understood."""
@@ -89,6 +96,7 @@ class AtomBench(
     details_type = AtomDetails
     plans: Mapping[str, tuple[Cell, ...]] = {
         "atombench": cross_plan("A0 AG", "V2"),
+        "leakage": cross_plan("A0", "V0 V0F"),
         "blind": cross_plan("A0", "V0 V1 V2"),
         "chat": cross_plan("A0 AG AGC", "V2"),
     }
@@ -96,12 +104,23 @@ class AtomBench(
     decoding: Mapping[str, float | int] = DECODING
     fields = FIELDS
     grouping = Grouping(("level", "dimension"), {"clue": tuple(DOMAINS), "conclusion": ()})
+    conditions = (*CONDITIONS, FORCED)
     options = AtomOptions
     departures = read_departures(Path(__file__).parent)
     paper_models = PAPER_MODELS
     paper_samples = 2920
     versions: Mapping[str, str] = {"atombench": READER_VERSION, "metrics": METRICS_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
+    beside = (ERRORS,)
+    labels = (ERRORS,)
+    label_kinds = LABEL_KINDS
+
+    def __init__(self, labels: ErrorLabels | None = None) -> None:
+        self._labels = labels or {}
+
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "AtomBench":
+        """With the labels that lie beside the data set."""
+        return AtomBench(read_error_labels(texts[ERRORS])) if ERRORS in texts else self
 
     def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the questions of a record: one, or all of an image."""
@@ -132,7 +151,7 @@ class AtomBench(
             raise EvidenceMissingError("ATOM-Bench annotates no evidence regions; V3 and V4 cannot be asked")
 
     def prepare(
-        self, samples: Sequence[AtomSample], options: AtomOptions, seed: int
+        self, samples: Sequence[AtomSample], options: AtomOptions, seed: int, examples: Sequence[AtomSample] = ()
     ) -> tuple[GoldenEvidence, AtomOptions]:
         """Collect the golden evidence of every picture, from the whole data set."""
         return GoldenEvidence(samples), options
@@ -150,7 +169,7 @@ class AtomBench(
 
     def judge(self, sample: AtomSample) -> ReplyJudge[AtomDetails]:
         """Make a question ready to judge replies to it."""
-        return AtomJudge(sample)
+        return AtomJudge(sample, self._labels)
 
     def report(self, scores: AtomBaseScores) -> Contents:
         """Fill Tables 1 to 4 and Figures 3 and 5 to 8."""

@@ -1,5 +1,6 @@
 """Judges a reply: right, wrong or unanswered, and the points that each is worth (section 4.3)."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from gigavqa.answers.boxes import BoxFrame
@@ -27,11 +28,19 @@ def points_of(outcome: AnswerOutcome, num_options: int) -> float:
     return {"right": 1.0, "wrong": -1.0 / (num_options - 1), "unanswered": 0.0}[outcome]
 
 
+ReplyErrors = tuple[tuple[str, bool], ...]
+"""Kinds of errors, each with whether a reply has one."""
+
+
 class AtomDetails(NamedTuple):
-    """The details of a reply: the outcome of its final answer, and that of AGC's first one."""
+    """The details of a reply: the outcome of its final answer, that of AGC's first one, and kinds of errors by people.
+
+    `errors` says of each kind that somebody looked for whether the reply has one.
+    """
 
     final: AnswerOutcome
     first: AnswerOutcome | None = None
+    errors: ReplyErrors = ()
 
 
 class AtomJudge:
@@ -40,8 +49,9 @@ class AtomJudge:
     Of a verdict, `score` is its correctness, never penalized.
     """
 
-    def __init__(self, sample: AtomSample) -> None:
+    def __init__(self, sample: AtomSample, labels: Mapping[tuple[str, str], ReplyErrors] | None = None) -> None:
         self._sample = sample
+        self._labels = labels or {}
 
     def __call__(self, reply: Reply, frame: BoxFrame) -> Verdict[AtomDetails]:
         """Judge a reply; one without a text outgrew its context before its final turn, or was filtered."""
@@ -50,13 +60,16 @@ class AtomJudge:
             return Verdict(final.value, final.status, None, rule=final.rule)
         outcome = outcome_of(final, self._sample.answer)
         firsts = [(text, self._read(text)) for step, text in reply.steps if step == FIRST_ANSWER]
+        known = [outcome_of(read, self._sample.answer) for _, read in firsts[:1]]
+        errors = self._labels.get(reply.identity, ()) if outcome != "right" else ()
+        found = [("error", name) for name, has in errors if has]
         points = points_of(outcome, self._sample.num_options)
         return Verdict(
             value=final.value,
             status=final.status,
             score=float(outcome == "right"),
-            details=AtomDetails(outcome, *(outcome_of(read, self._sample.answer) for _, read in firsts[:1])),
-            tags=(("counts as", outcome), ("points", f"{points:.2f}")),
+            details=AtomDetails(outcome, next(iter(known), None), errors),
+            tags=(("counts as", outcome), ("points", f"{points:.2f}"), *found),
             tell=lambda: tuple(self._part(*first) for first in firsts),
             rule=final.rule,
         )

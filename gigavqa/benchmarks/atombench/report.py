@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from gigavqa.benchmarks.atombench.asking import A0, AG
 from gigavqa.benchmarks.atombench.checks import leave_verb, missing_labels
 from gigavqa.benchmarks.atombench.dataset_tables import table1
+from gigavqa.benchmarks.atombench.error_labels import error_table
 from gigavqa.benchmarks.atombench.figures import figures
 from gigavqa.benchmarks.atombench.metrics import FEWEST_MODELS
 from gigavqa.benchmarks.atombench.repeats import AtomBaseScores, count_unpaired
@@ -44,6 +45,7 @@ def report(base: AtomBaseScores) -> Contents:
         rule_table(full),
         control_table(others),
         repeat_table(full),
+        error_table(base),
         *drawn.tables,
         table1(samples),
     )

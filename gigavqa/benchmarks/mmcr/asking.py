@@ -14,7 +14,7 @@ from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.benchmarks.mmcr.taxonomy import MOST_OPTIONS
 from gigavqa.contract.jobs import Cell
 from gigavqa.contract.requests import Condition, Turn
-from gigavqa.evaluation.benchmark import Chat, Scene
+from gigavqa.evaluation.benchmark import FORCED, TEXT_CONDITIONS, Chat, Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.views import View
 
@@ -69,7 +69,11 @@ class MMCROptions(BaseModel):
 def ask(question: MMCRSample, cell: Cell, scene: Scene) -> Chat:
     """Ask a question in one turn behind what the condition shows. Raises EvidenceMissingError."""
     protocol = RotationProtocol.of(cell.protocol)
-    views = scene.views(cell.condition, lambda: evidence_pages(question, scene, cell.condition))
+    views = scene.views(
+        cell.condition,
+        lambda: evidence_pages(question, scene, cell.condition),
+        lambda: evidence_positions(question),
+    )
     options: MMCROptions = scene.shared or MMCROptions()
     name = "i-1" if protocol.family == "I" and options.i == "mmcr-i/1" else protocol.family.lower()
     prompt, body, shown = read_texts(name), read_texts("body"), _shown_texts(options.shown)
@@ -78,7 +82,7 @@ def ask(question: MMCRSample, cell: Cell, scene: Scene) -> Chat:
         "body": _question_text(question, protocol.rotation),
     }
     text = prompt["prompt"].format(**slots).strip()
-    text = text if views else f"{text}\n\n{body['abstention']}"
+    text = text if views else f"{text}\n\n{body['forced' if cell.condition == FORCED else 'abstention']}"
     return Chat(views, (Turn(parts=(text,)),), "+".join(texts["version"] for texts in (prompt, body, shown)))
 
 
@@ -95,8 +99,13 @@ def _shown_texts(version: ShownWords) -> dict[str, str]:
 
 def _options_text(question: MMCRSample, scene: Scene, condition: Condition, texts: Mapping[str, str]) -> str:
     count, pages = len(scene.images), question.evidence.pages
+    if condition in TEXT_CONDITIONS:
+        return texts["V0"]
+    if condition == "V5":
+        left_out = {question.images[page - 1] for page in pages}
+        pages = tuple(page for page, image in enumerate(question.images, start=1) if image not in left_out)
     listed = texts["page" if len(pages) == 1 else "pages"].format(numbers=", ".join(map(str, pages)))
-    name = f"one_{condition}" if count == 1 and condition != "V0" else condition
+    name = f"one_{condition}" if count == 1 else condition
     return texts[name].format(count=count, count_all=count, pages=listed)
 
 
@@ -105,6 +114,11 @@ def evidence_pages(question: MMCRSample, scene: Scene, condition: str) -> tuple[
     if not question.evidence.pages:
         raise EvidenceMissingError(describe_missing_evidence(question, condition))
     return tuple(View(image=scene.images[page - 1]) for page in question.evidence.pages)
+
+
+def evidence_positions(question: MMCRSample) -> tuple[int, ...]:
+    """Return which images hold the evidence, counted from 0."""
+    return tuple(page - 1 for page in question.evidence.pages)
 
 
 def describe_missing_evidence(question: MMCRSample, condition: str) -> str:

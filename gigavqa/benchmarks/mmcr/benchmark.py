@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from gigavqa.benchmarks.mmcr.answers import MATCHER_VERSION
-from gigavqa.benchmarks.mmcr.asking import ROTATIONS, MMCROptions, RotationProtocol, ask, describe_protocols
+from gigavqa.benchmarks.mmcr.asking import (
+    ROTATIONS,
+    MMCROptions,
+    RotationProtocol,
+    ask,
+    describe_protocols,
+    evidence_positions,
+)
 from gigavqa.benchmarks.mmcr.checks import check_question, compare_samples, require_evidence
 from gigavqa.benchmarks.mmcr.judging import MMCRDetails, MMCRJudge, rotation_of
 from gigavqa.benchmarks.mmcr.metrics import METRICS_VERSION, MMCRBaseScores
@@ -19,7 +26,17 @@ from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.benchmarks.mmcr.sidecars import DOCUMENTS, ERRORS, LABEL_KINDS, ErrorLabels, read_documents, read_labels
 from gigavqa.benchmarks.mmcr.taxonomy import QUESTION_TYPES
 from gigavqa.contract.jobs import Cell
-from gigavqa.evaluation.benchmark import Benchmark, Chat, Finding, RecordContext, Scene, check_each, cross_plan
+from gigavqa.evaluation.benchmark import (
+    CONDITIONS,
+    FORCED,
+    Benchmark,
+    Chat,
+    Finding,
+    RecordContext,
+    Scene,
+    check_each,
+    cross_plan,
+)
 from gigavqa.evaluation.capabilities import (
     AnswerForms,
     CellRules,
@@ -39,6 +56,7 @@ from gigavqa.evaluation.metrics.accuracy import Grouping
 from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.replies import Reply
+from gigavqa.evaluation.source_images import warn_of_sources
 from gigavqa.evaluation.tables import Contents
 from gigavqa.evaluation.verdicts import ReplyJudge
 
@@ -70,8 +88,11 @@ class MMCR(
         "mmcr": cross_plan(_DIRECT_PROTOCOLS, "V2"),
         "mmcr-cot": cross_plan(f"{_DIRECT_PROTOCOLS} {_COT_PROTOCOLS}", "V2"),
         "mmcr-plain": cross_plan("N0 C0", "V2"),
+        "leakage": cross_plan(_DIRECT_PROTOCOLS, "V0 V0F"),
+        "sources": cross_plan(_DIRECT_PROTOCOLS, "V0F V3 V5"),
     }
     protocols: Mapping[str, str] = describe_protocols()
+    conditions = (*CONDITIONS, FORCED, "V5")
     grouping = Grouping(("type",), dict.fromkeys(QUESTION_TYPES, ()))
     options = MMCROptions
     departures = read_departures(Path(__file__).parent)
@@ -122,8 +143,12 @@ class MMCR(
         return RotationProtocol.of(cell.protocol).rotation < len(sample.letters)
 
     def validate(self, samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
-        """Refuse evidence pages of questions without any."""
+        """Refuse evidence pages of questions without any, and what stands beside them where nothing does."""
         require_evidence(samples, cells)
+
+    def warnings(self, sample: MMCRSample, scene: Scene) -> Iterator[str]:
+        """Say where all pages are evidence."""
+        return warn_of_sources(sample, evidence_positions(sample))
 
     def check(self, samples: Sequence[MMCRSample], place_of: Callable[[str], str]) -> Iterator[Finding]:
         """Say what is doubtful of a question by itself, and wrong between those about one document."""

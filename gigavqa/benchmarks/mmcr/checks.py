@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from gigavqa.benchmarks.mmcr.asking import describe_missing_evidence
+from gigavqa.benchmarks.mmcr.asking import describe_missing_evidence, evidence_positions
 from gigavqa.benchmarks.mmcr.samples import MMCRSample
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Finding
 from gigavqa.evaluation.errors import EvidenceMissingError
+from gigavqa.evaluation.source_images import require_sources
 from gigavqa.runtime.plurals import count_noun
 
 FEWEST_QUESTIONS = 8
@@ -15,7 +16,11 @@ FEWEST_QUESTIONS = 8
 
 
 def require_evidence(samples: Sequence[MMCRSample], cells: Sequence[Cell]) -> None:
-    """Refuse V3 and V4 of questions without evidence pages; raises EvidenceMissingError naming every sample."""
+    """Refuse V3, V4 and V5 of questions without evidence pages, and V5 of those without others.
+
+    Raises EvidenceMissingError naming every sample.
+    """
+    require_sources(samples, cells, evidence_positions)
     asked = sorted({cell.condition for cell in cells} & LOCAL_CONDITIONS)
     missing = [
         describe_missing_evidence(sample, one) for one in asked for sample in samples if not sample.evidence.pages

@@ -14,7 +14,7 @@ from typing import Any
 from gigavqa.benchmarks.questions.prompts import read_texts
 from gigavqa.benchmarks.questions.samples import Question
 from gigavqa.contract.requests import Condition
-from gigavqa.evaluation.benchmark import Scene
+from gigavqa.evaluation.benchmark import FORCED, Scene
 from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.tiling.errors import RegionError
 from gigavqa.tiling.geometry import canonical_region
@@ -28,6 +28,7 @@ _SLOTS = {
     "options_heading": set(),
     "option": {"letter", "text"},
     "abstention": set(),
+    "forced": set(),
     "form": {"letters"},
 }
 """The texts of a template, and the placeholders that each may have."""
@@ -43,20 +44,22 @@ class PromptTemplate:
     options_heading: str
     option: str
     abstention: str
+    forced: str
     form: Mapping[str, str]
 
-    def text(self, question: Question, shown: str, *, blind: bool) -> str:
-        """Write the prompt behind the pictures; `blind` tells that there are none. Empty paragraphs are left out."""
+    def text(self, question: Question, shown: str, condition: Condition) -> str:
+        """Write the prompt behind the pictures of a condition. Empty paragraphs are left out."""
         letters = list(question.options or ())
         joint = "and" if question.kind == "choices" else "or"
         listed = f"{', '.join(letters[:-1])} {joint} {letters[-1]}" if letters else ""
         form = self.form[question.kind].format(letters=listed)
+        blind = {"V0": self.abstention, FORCED: self.forced}.get(condition, "")
         slots = {
             "shown": shown,
             "hint": self.hint.format(hint=question.hint) if question.hint else "",
             "question": question.question,
             "options": "\n".join(self._options(question)),
-            "form": "\n\n".join(filter(None, (form, self.abstention if blind else ""))),
+            "form": "\n\n".join(filter(None, (form, blind))),
             "category": question.category,
             "letters": listed,
             "id": question.id,
@@ -128,7 +131,7 @@ def show_condition(question: Question, scene: Scene, condition: Condition) -> tu
 
     Raises EvidenceMissingError.
     """
-    views = scene.views(condition, lambda: local_views(question, scene))
+    views = scene.views(condition, lambda: local_views(question, scene), lambda: evidence_images(question))
     count = len(scene.images) if condition == "V4" else len(views)
     name = _CONDITION_TEXTS[condition]
     if count > 1:
@@ -136,7 +139,21 @@ def show_condition(question: Question, scene: Scene, condition: Condition) -> tu
     return views, read_texts("conditions")[name].format(count=count)
 
 
-_CONDITION_TEXTS = {"V0": "text_only", "V1": "thumbnail", "V2": "full", "V3": "local", "V4": "full_and_local"}
+_CONDITION_TEXTS = {
+    "V0": "text_only",
+    "V0F": "text_only",
+    "V1": "thumbnail",
+    "V2": "full",
+    "V3": "local",
+    "V4": "full_and_local",
+    "V5": "full",
+    "V6": "full",
+}
+
+
+def evidence_images(question: Question) -> tuple[int, ...]:
+    """Return which images hold the evidence, counted from 0."""
+    return tuple(one.image for one in question.evidence)
 
 
 def local_views(question: Question, scene: Scene) -> tuple[View, ...]:

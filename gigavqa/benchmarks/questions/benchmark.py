@@ -12,6 +12,7 @@ from gigavqa.benchmarks.questions.asking import (
     PromptTemplate,
     describe_missing_evidence,
     direct_template,
+    evidence_images,
     local_views,
     read_template,
     show_condition,
@@ -24,7 +25,16 @@ from gigavqa.benchmarks.questions.report import QuestionScores, report
 from gigavqa.benchmarks.questions.samples import LONGEST_SHORT, AnswerKind, Question
 from gigavqa.contract.jobs import Cell
 from gigavqa.contract.requests import Turn
-from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Benchmark, Chat, RecordContext, Scene, cross_plan
+from gigavqa.evaluation.benchmark import (
+    CONDITIONS,
+    FORCED,
+    LOCAL_CONDITIONS,
+    Benchmark,
+    Chat,
+    RecordContext,
+    Scene,
+    cross_plan,
+)
 from gigavqa.evaluation.capabilities import (
     AnswerForms,
     CellRules,
@@ -38,6 +48,7 @@ from gigavqa.evaluation.errors import EvidenceMissingError
 from gigavqa.evaluation.metrics.accuracy import Grouping
 from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
+from gigavqa.evaluation.source_images import require_sources, warn_of_sources
 from gigavqa.evaluation.tables import Contents
 from gigavqa.evaluation.truth_checks import AnswerForm
 from gigavqa.evaluation.verdicts import ReplyJudge
@@ -72,8 +83,11 @@ class CustomQuestions(
         "direct": cross_plan(DIRECT, "V2"),
         "conditions": cross_plan(DIRECT, "V0 V1 V2"),
         "evidence": cross_plan(DIRECT, "V1 V2 V3 V4"),
+        "leakage": cross_plan(DIRECT, "V0 V0F"),
+        "sources": cross_plan(DIRECT, "V0F V2 V5 V6"),
         "formats": cross_plan(f"{DIRECT} {STEPS}", "V2"),
     }
+    conditions = (*CONDITIONS, FORCED, "V5", "V6")
     general = True
     asked_by = REQUIRED_COLUMNS
     grouping = Grouping(("category",))
@@ -131,10 +145,11 @@ class CustomQuestions(
             yield f"evidence: {one.region} of {sample.images[one.image] if sample.images else f'image {one.image}'}"
 
     def validate(self, samples: Sequence[Question], cells: Sequence[Cell]) -> None:
-        """Refuse local evidence of questions without any."""
+        """Refuse local evidence of questions without any, and images beside it where there are none."""
         local = any(cell.condition in LOCAL_CONDITIONS for cell in cells)
         if local and (missing := [describe_missing_evidence(sample) for sample in samples if not sample.evidence]):
             raise EvidenceMissingError("\n".join(missing))
+        require_sources(samples, cells, evidence_images)
 
     def warnings(self, sample: Question, scene: Scene) -> Iterator[str]:
         """Say where evidence lies outside the picture; questions without any need none."""
@@ -144,12 +159,13 @@ class CustomQuestions(
             except EvidenceMissingError as error:
                 reason = str(error).removeprefix(f"sample '{sample.id}': ")
                 yield f"V3 and V4 cannot show it: {reason}"
+        yield from warn_of_sources(sample, evidence_images(sample))
 
     def ask(self, sample: Question, cell: Cell, scene: Scene) -> Chat:
         """Write the one turn of a protocol behind what the condition shows."""
         views, shown = show_condition(sample, scene, cell.condition)
         template = self._template if cell.protocol == CUSTOM and self._template else direct_template()
-        text, version = template.text(sample, shown, blind=not views), template.version
+        text, version = template.text(sample, shown, cell.condition), template.version
         if cell.protocol == STEPS:
             steps = read_texts(STEPS)
             text, version = f"{text}\n\n{steps['instruction']}", f"{steps['version']}+{version}"

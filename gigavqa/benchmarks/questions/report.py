@@ -11,6 +11,7 @@ from gigavqa.benchmarks.questions.judging import QuestionDetails
 from gigavqa.benchmarks.questions.samples import LETTERS, Question
 from gigavqa.evaluation.cell_scores import outcome_rate
 from gigavqa.evaluation.metrics.accuracy import Contrast, Grouping, Strata
+from gigavqa.evaluation.metrics.chance import above_chance
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.metrics.intervals import Floats, Indices, proportion
 from gigavqa.evaluation.metrics.paired import holm, paired_test
@@ -92,7 +93,7 @@ def _accuracy_row(scores: QuestionScores, cell: CellKey, chance: Floats) -> Row:
         values=(
             accuracy,
             Estimate(value=guessed, count=accuracy.count),
-            _subtract_exact(accuracy, guessed),
+            NO_ESTIMATE if guessed is None else above_chance(accuracy, guessed),
             outcome_rate(replies, "abstained"),
             outcome_rate(replies, "unreadable"),
         ),
@@ -101,14 +102,6 @@ def _accuracy_row(scores: QuestionScores, cell: CellKey, chance: Floats) -> Row:
 
 def _chance(questions: Sequence[Question]) -> Floats:
     return np.array([question.chance for question in questions], dtype=np.float64)
-
-
-def _subtract_exact(accuracy: Estimate, guessed: float | None) -> Estimate:
-    """Return an accuracy less a number that is known exactly."""
-    if guessed is None or accuracy.value is None or accuracy.low is None or accuracy.high is None:
-        return NO_ESTIMATE
-    ends = {"low": accuracy.low - guessed, "high": accuracy.high - guessed}
-    return Estimate(value=accuracy.value - guessed, count=accuracy.count, **ends)
 
 
 def _cell_title(scores: QuestionScores, cell: CellKey) -> str:

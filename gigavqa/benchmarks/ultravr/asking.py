@@ -24,11 +24,15 @@ _SEQUENTIAL = read_texts("sequential")
 
 @dataclass(frozen=True)
 class AskingContext:
-    """A sample that is asked, what is shown of it, and the other samples whose trajectories may be told (S3)."""
+    """A sample that is asked, what is shown of it, and the other samples whose trajectories may be told (S3).
+
+    `forced` tells that an answer is required where nothing is shown.
+    """
 
     sample: UltraVRSample
     showing: ConditionViews
     examples: tuple[UltraVRSample, ...] = ()
+    forced: bool = False
 
 
 class AskingProtocol(StructuralType):
@@ -71,10 +75,15 @@ def write_task(sample: UltraVRSample) -> str:
 
 
 def answer_instruction(asking: AskingContext) -> str:
-    """Return how the final answer is to be written; without an image, that abstaining is allowed (appendix D.1, V0)."""
+    """Return how the final answer is to be written; without an image, that abstaining is allowed (appendix D.1, V0).
+
+    Where an answer is forced, that one is required.
+    """
     options = asking.sample.options
     form = _DIRECT["answer_letter"].format(letters=list_letters(options)) if options else _DIRECT["answer_coordinate"]
-    return join_paragraphs(form, "" if asking.showing.views else _DIRECT["abstention"])
+    forced = _DIRECT["forced_letter" if options else "forced_coordinate"]
+    blind = forced if asking.forced else _DIRECT["abstention"]
+    return join_paragraphs(form, "" if asking.showing.views else blind)
 
 
 def list_letters(options: dict[str, str]) -> str:
@@ -149,8 +158,8 @@ def _answer_object(asking: AskingContext) -> str:
     final = _SCHEMA["final_letter"].format(letters=list_letters(options)) if options else _SCHEMA["final_coordinate"]
     keys = [*(step.step_id for step in asking.sample.steps), FINAL_KEY]
     skeleton = "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"
-    abstention = "" if asking.showing.views else _SCHEMA["abstention"]
-    return join_paragraphs(_SCHEMA["object"].format(skeleton=skeleton, final=final), abstention)
+    blind = "" if asking.showing.views else _SCHEMA["forced" if asking.forced else "abstention"]
+    return join_paragraphs(_SCHEMA["object"].format(skeleton=skeleton, final=final), blind)
 
 
 class FewShot:

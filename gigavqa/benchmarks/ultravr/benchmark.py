@@ -12,7 +12,8 @@ from gigavqa.benchmarks.ultravr.asking import EXAMPLE_PROTOCOLS, PROTOCOLS, Aski
 from gigavqa.benchmarks.ultravr.checks import check_sample
 from gigavqa.benchmarks.ultravr.condition_texts import CURRENT_VERSION, ConditionTextVersion
 from gigavqa.benchmarks.ultravr.conditions import OPTIONS_OUTSIDE, annotated_rois, anomalous_cell, show_condition
-from gigavqa.benchmarks.ultravr.examples import ExampleChooser, FewShotVersion, UltraVROptions
+from gigavqa.benchmarks.ultravr.examples import SCORED_SET, ExampleChooser, FewShotVersion, UltraVROptions
+from gigavqa.benchmarks.ultravr.expert_answers import ANSWERS, read_answers, with_answer
 from gigavqa.benchmarks.ultravr.judging import UltraVRDetails, UltraVRJudge
 from gigavqa.benchmarks.ultravr.reading import FIELDS, record_of, sample_fields
 from gigavqa.benchmarks.ultravr.report import report
@@ -23,6 +24,8 @@ from gigavqa.benchmarks.ultravr.step_judge import STEP_PARSER_VERSION
 from gigavqa.benchmarks.ultravr.taxonomy import CATEGORIES
 from gigavqa.contract.jobs import Cell
 from gigavqa.evaluation.benchmark import (
+    CONDITIONS,
+    FORCED,
     LOCAL_CONDITIONS,
     Benchmark,
     Chat,
@@ -36,6 +39,7 @@ from gigavqa.evaluation.capabilities import (
     AnswerForms,
     CellRules,
     ChatDetails,
+    DatasetFiles,
     JobOptions,
     PaperSettings,
     ReaderVersions,
@@ -49,6 +53,7 @@ from gigavqa.evaluation.metrics.accuracy import Grouping
 from gigavqa.evaluation.outcome_changes import read_version_notes
 from gigavqa.evaluation.records import Record
 from gigavqa.evaluation.replies import Reply
+from gigavqa.evaluation.samples import EXAMPLES
 from gigavqa.evaluation.tables import Contents
 from gigavqa.evaluation.truth_checks import AnswerForm
 from gigavqa.evaluation.verdicts import ReplyJudge
@@ -76,6 +81,7 @@ class UltraVR(
     AnswerForms[UltraVRSample],
     CellRules[UltraVRSample],
     ChatDetails,
+    DatasetFiles,
     JobOptions[UltraVRSample],
     PaperSettings,
     ReaderVersions,
@@ -94,6 +100,7 @@ class UltraVR(
         "table2": _TABLE2,
         "table3": _TABLE3,
         "ultravr": tuple(dict.fromkeys(_TABLE1 + _TABLE2 + _TABLE3)),
+        "leakage": cross_plan("S0", "V0 V0F"),
     }
     protocols: Mapping[str, str] = {
         "S0": "direct",
@@ -103,6 +110,7 @@ class UltraVR(
         "S4": "steps one by one",
         "S5": "with given steps",
     }
+    conditions = (*CONDITIONS, FORCED)
     options = UltraVROptions
     grouping = Grouping(
         ("domain", "category"), {str(domain): tuple(names) for domain, names in CATEGORIES.items()}, balanced=True
@@ -113,10 +121,20 @@ class UltraVR(
     versions: Mapping[str, str] = {"steps": STEP_PARSER_VERSION}
     version_notes = read_version_notes(Path(__file__).parent)
     fields = FIELDS
+    beside = (ANSWERS,)
+    labels = (ANSWERS,)
+    awaited = ANSWERS
+
+    def __init__(self, answers: Mapping[str, str] | None = None) -> None:
+        self._answers = answers or {}
+
+    def configured(self, texts: Mapping[str, str], folder: Path | None = None) -> "UltraVR":
+        """With the answers of experts that lie beside the data set."""
+        return UltraVR(read_answers(texts[ANSWERS])) if ANSWERS in texts else self
 
     def read(self, record: Record, origin: RecordContext) -> Iterator[dict[str, Any]]:
         """Yield the samples of a record in any of the paper's layouts."""
-        return sample_fields(record, origin)
+        return (with_answer(fields, self._answers) for fields in sample_fields(record, origin))
 
     def answer_form(self, sample: UltraVRSample) -> AnswerForm:
         """One of the options, or a cell's coordinate."""
@@ -180,9 +198,16 @@ class UltraVR(
                 "\n".join(f"sample '{name}' has no steps, which {named} ask" for name in missing)
             )
 
-    def prepare(self, samples: Sequence[UltraVRSample], options: UltraVROptions, seed: int) -> "_SharedContext":
+    def prepare(
+        self,
+        samples: Sequence[UltraVRSample],
+        options: UltraVROptions,
+        seed: int,
+        examples: Sequence[UltraVRSample] = (),
+    ) -> "_SharedContext":
         """Index the trajectories that S3 may tell of, and keep the versions of words."""
-        return _SharedContext(ExampleChooser(samples, options.examples, seed), options.conditions, options.s3)
+        chooser = ExampleChooser(samples, options.examples, seed, set_apart=examples)
+        return _SharedContext(chooser, options.conditions, options.s3)
 
     def ask(self, sample: UltraVRSample, cell: Cell, scene: Scene) -> Chat:
         """Write the turns of a protocol behind what the condition shows."""
@@ -190,8 +215,9 @@ class UltraVR(
         protocol = protocol_of(cell.protocol, shared.few_shot)
         showing = show_condition(sample, scene, cell.condition, shared.wording)
         examples = shared.examples.of(sample) if protocol.needs_examples else ()
-        turns = protocol.turns(AskingContext(sample, showing, examples))
+        turns = protocol.turns(AskingContext(sample, showing, examples, cell.condition == FORCED))
         told: dict[str, JsonValue] = {"examples": [one.id for one in examples]} if protocol.needs_examples else {}
+        told |= {"examples_from": EXAMPLES} if any(one.split for one in examples) else {}
         told |= {"ruled_out": list(showing.outside)} if showing.outside else {}
         return Chat(showing.views, turns, f"{protocol.version}+{shared.wording}", told)
 
@@ -203,13 +229,14 @@ class UltraVR(
         """Say where a sheet does not hold every option."""
         return OPTIONS_OUTSIDE if details.get("ruled_out") else ""
 
-    def trait(self, reply: Reply) -> tuple[str, int] | None:
-        """Count the examples that were told, under protocols that tell any, or else the options that the text rules
-        out.
+    def trait(self, reply: Reply) -> tuple[str | int, ...] | None:
+        """Count the examples that were told, where they come from and which, under protocols that tell any, or else the
+        options that the text rules out.
         """
         told, ruled_out = (reply.labels.details.get(name) for name in ("examples", "ruled_out"))
         if isinstance(told, list) and reply.protocol in EXAMPLE_PROTOCOLS:
-            return "examples", len(told)
+            origin = EXAMPLES if reply.labels.details.get("examples_from") == EXAMPLES else SCORED_SET
+            return "examples", len(told), origin, *map(str, told)
         return ("ruled_out", len(ruled_out)) if isinstance(ruled_out, list) else None
 
     def report(self, scores: UltraVRScores) -> Contents:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from gigavqa.benchmarks.ultravr.prompts import read_texts
 from gigavqa.contract.requests import Condition
+from gigavqa.evaluation.benchmark import TEXT_CONDITIONS
 
 ConditionTextVersion = Literal["conditions/2", "conditions/1"]
 CURRENT_VERSION: ConditionTextVersion = get_args(ConditionTextVersion)[0]
@@ -37,7 +38,7 @@ def fixed_text(condition: Condition, num_images: int, local: LocalEvidence | Non
 
     V3 of a grid adds where the sheet lies: without, no row or column of the full grid can be told from the sheet alone.
     """
-    if condition == "V0":
+    if condition in TEXT_CONDITIONS:
         return _FIXED_TEXTS["text_only"]
     place = _FIXED_TEXTS["sheet"].format(**local.slots) if local and local.kind == "sheet" and condition == "V3" else ""
     return " ".join(filter(None, (_FIXED_TEXTS["shown"], place)))
@@ -46,7 +47,7 @@ def fixed_text(condition: Condition, num_images: int, local: LocalEvidence | Non
 def descriptive_text(condition: Condition, num_images: int, local: LocalEvidence | None) -> str:
     """Describe what each condition shows, as jobs of version conditions/1 did."""
     texts = _DESCRIPTIVE_TEXTS
-    if condition == "V0":
+    if condition in TEXT_CONDITIONS:
         return texts["text_only"]
     if local is None:
         name = "thumbnail" if condition == "V1" else "full"

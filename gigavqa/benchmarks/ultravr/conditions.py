@@ -17,7 +17,7 @@ from gigavqa.benchmarks.ultravr.condition_texts import (
     condition_text,
 )
 from gigavqa.benchmarks.ultravr.evidence import CellBlock, block_at, draw_block, quadrant_region, roi_region
-from gigavqa.benchmarks.ultravr.samples import BLOCK_SIZE, UltraVRSample
+from gigavqa.benchmarks.ultravr.samples import BLOCK_SIZE, WHOLE_GRID, UltraVRSample
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
 from gigavqa.contract.requests import Condition
 from gigavqa.evaluation.benchmark import LOCAL_CONDITIONS, Scene
@@ -143,7 +143,7 @@ def annotated_rois(sample: UltraVRSample) -> tuple[int, ...]:
 
 def anomalous_cell(sample: UltraVRSample) -> tuple[tuple[int, int], tuple[int, int]]:
     """Cell and grid of an AD sample: its evidence, else a coordinate answer on 10 x 10. Raises EvidenceMissingError."""
-    grid = sample.evidence.grid if sample.evidence else (10, 10)
+    grid = sample.evidence.grid if sample.evidence else WHOLE_GRID
     cell = sample.evidence.cell if sample.evidence else None
     answer = sample.options.get(sample.answer, "") if sample.options else sample.answer
     cell = cell or only_cell(answer)

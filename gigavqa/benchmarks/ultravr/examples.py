@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,22 +28,36 @@ class UltraVROptions(BaseModel):
     s3: FewShotVersion = Field(default="s3/2", description="the words behind S3's examples, by version")
 
 
-class ExampleChooser:
-    """A seeded choice of at most `count` samples with a complete trajectory: steps, and a known answer.
+SCORED_SET = "scored set"
+"""Where examples come from that are asked and scored themselves."""
 
-    All samples of one category on one image are told the same examples, so that their prompts share them. Where a
+
+class ExampleChooser:
+    """A seeded choice of at most `count` samples with a complete trajectory: steps, and an answer of the record's own.
+
+    They come from those that were `set_apart` where a category has any, else from the samples that are asked. All
+    samples of one category on one image are told the same examples, so that their prompts share them. Where a
     category has fewer samples on other images, there are fewer examples, down to none.
     """
 
-    def __init__(self, samples: Iterable[UltraVRSample], count: int, seed: int) -> None:
+    def __init__(
+        self,
+        samples: Iterable[UltraVRSample],
+        count: int,
+        seed: int,
+        *,
+        set_apart: Iterable[UltraVRSample] = (),
+    ) -> None:
         self._count = count
         self._seed = seed
         self._complete: dict[TaskKey, list[UltraVRSample]] = {}
         self._on_image: Counter[tuple[TaskKey, str]] = Counter()
         self._chosen: dict[tuple[TaskKey, frozenset[str]], tuple[UltraVRSample, ...]] = {}
-        for sample in samples:
-            if sample.steps and sample.scored:
-                kind = (sample.domain, sample.category)
+        own = [sample for sample in set_apart if sample.steps and sample.answer]
+        apart = {(sample.domain, sample.category) for sample in own}
+        for sample in chain(own, samples):
+            kind = (sample.domain, sample.category)
+            if sample.steps and sample.answer and (sample.split is not None or kind not in apart):
                 self._complete.setdefault(kind, []).append(sample)
                 self._on_image.update((kind, image) for image in set(sample.images))
 

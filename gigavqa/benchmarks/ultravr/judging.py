@@ -104,7 +104,7 @@ class UltraVRJudge:
         unread: Reading = MISSING,
     ) -> Verdict[UltraVRDetails]:
         parsed = ParsedAnswer(None, reply.absence) if final is None else self._parse(final, reply.ends_amid)
-        score = float(parsed.value == self.sample.answer) if self.sample.scored else None
+        score = float(parsed.value == self.sample.truth) if self.sample.scored else None
         steps = self._judged_steps(answers, frame, reply, unread) if asked else []
         details = UltraVRDetails(tuple(starmap(_details, steps)), self.unjudged) if steps else None
         return Verdict(

@@ -187,7 +187,7 @@ def _step(step: Any) -> Any:
 
 def record_of(sample: UltraVRSample) -> dict[str, Any]:
     """Write a sample as the flat record that loads as the same sample."""
-    fields = sample.model_dump(mode="json", exclude_none=True, exclude={"steps", "extra", "images"})
+    fields = sample.model_dump(mode="json", exclude_none=True, exclude={"steps", "extra", "images", "expert_answer"})
     steps = [step.model_dump(mode="json", exclude_unset=True) for step in sample.steps]
     fields["images"] = list(sample.images)
     if steps:

@@ -1,11 +1,11 @@
 """Tables 1 to 3 of the paper (section 5), and with them the profiles of steps and Figure 2."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from gigavqa.benchmarks.ultravr.conditions import OPTIONS_OUTSIDE
+from gigavqa.benchmarks.ultravr.example_tables import example_caveats, example_table
 from gigavqa.benchmarks.ultravr.judging import UltraVRDetails
 from gigavqa.benchmarks.ultravr.scores import UltraVRScores
 from gigavqa.benchmarks.ultravr.step_tables import step_contents
@@ -54,29 +54,15 @@ def report(scores: UltraVRScores, grouping: Grouping) -> Contents:
     strata = Strata.of(scores.samples, grouping)
     process = step_contents(scores, strata)
     tables = (_table1(scores, strata), *_table2(scores, strata), *_table3(scores, strata), *process.tables)
-    caveats = (*_example_caveats(scores.frame), *_block_caveats(scores.frame), *process.caveats)
+    tables = (*tables, example_table(scores.frame))
+    caveats = (*example_caveats(scores.frame), *_block_caveats(scores.frame), *process.caveats)
     return process.model_copy(update={"tables": tuple(table for table in tables if table.rows), "caveats": caveats})
-
-
-def _example_caveats(frame: ScoreFrame[UltraVRDetails]) -> Iterator[Caveat]:
-    """Tell of responses to S3 whose prompts told fewer examples than others."""
-    for key in frame.cells:
-        told = Counter(
-            {number: count for (name, number), count in frame.of_cell(key).traits.items() if name == "examples"}
-        )
-        most = max(told, default=0)
-        if none := told[0]:
-            text = f"{key}: {none} of {told.total()} responses were told no example, for want of one on another image"
-            yield Caveat(scope="cell", text=text)
-        if fewer := sum(count for number, count in told.items() if 0 < number < most):
-            text = f"{key}: {fewer} of {told.total()} responses were told fewer examples than the others"
-            yield Caveat(scope="cell", text=text)
 
 
 def _block_caveats(frame: ScoreFrame[UltraVRDetails]) -> Iterator[Caveat]:
     """Tell of responses whose prompts said where a sheet lies that does not hold every option."""
     for key in frame.cells:
-        if number := sum(count for (name, _), count in frame.of_cell(key).traits.items() if name == "ruled_out"):
+        if number := sum(count for (name, *_), count in frame.of_cell(key).traits.items() if name == "ruled_out"):
             yield Caveat(scope="cell", text=f"{key}: {number} responses: {OPTIONS_OUTSIDE}")
 
 

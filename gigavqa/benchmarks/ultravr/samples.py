@@ -24,6 +24,8 @@ AnswerFormat = Literal[
 Operation = Literal["GND", "PER", "QUA", "INT", "INF"]
 RoiIndex = Annotated[int, Field(ge=1, le=36)]
 GridPosition = tuple[PositiveInt, PositiveInt]
+WHOLE_GRID = (10, 10)
+"""Rows and columns of an AD image, unless its record says otherwise."""
 BLOCK_SIZE = (5, 5)
 """Rows and columns of the sheet of neighbouring cells that V3 shows of an AD grid (section 4.2)."""
 
@@ -51,7 +53,7 @@ class UltraVREvidence(_Annotation):
 
     quadrants: tuple[Quadrant, ...] = ()
     rois: tuple[RoiIndex, ...] = Field(default=(), description="6x6 grid, row-major, 1 to 36")
-    grid: GridPosition = Field(default=(10, 10), description="rows, columns")
+    grid: GridPosition = Field(default=WHOLE_GRID, description="rows, columns")
     cell: GridPosition | None = Field(default=None, description="row, column, 1-based from the top left")
     sheet: GridPosition | None = Field(
         default=None, description="row, column of the first cell of the sheet shown as local evidence; drawn without it"
@@ -80,7 +82,8 @@ class UltraVRSample(host.Sample):
     """One question of a domain and category, with its annotated steps and evidence.
 
     Without `options` the answer is a coordinate, written "(row, column)", 1-based from the top left (AD, section A.4).
-    An empty answer awaits an expert: such a sample is asked, and left out of every accuracy.
+    An empty answer awaits an expert: such a sample is asked, and left out of every accuracy until `expert_answer` says
+    one, which is no part of the record.
     """
 
     domain: Domain
@@ -89,11 +92,23 @@ class UltraVRSample(host.Sample):
     answer: str
     steps: tuple[ReasoningStep, ...] = ()
     evidence: UltraVREvidence | None = None
+    expert_answer: str = ""
 
     @property
     def truth(self) -> str:
         """The answer, a letter or a coordinate."""
-        return self.answer
+        return self.answer or self.expert_answer
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the record has no answer."""
+        return not self.answer
+
+    @property
+    def chance(self) -> float:
+        """One in as many as there are options, or cells of the grid."""
+        rows, columns = self.evidence.grid if self.evidence else WHOLE_GRID
+        return super().chance if self.options else 1 / (rows * columns)
 
     @property
     def groups(self) -> dict[str, str]:
@@ -121,6 +136,8 @@ class UltraVRSample(host.Sample):
             yield "options are missing; only AD samples may ask for a coordinate"
         elif self.answer and self.options is not None and self.answer not in self.options:
             yield f"answer '{self.answer}' is none of the options {', '.join(self.options)}"
+        elif self.expert_answer and self.expert_answer not in (self.options or ()):
+            yield f"the expert's answer '{self.expert_answer}' is none of the options {', '.join(self.options or ())}"
         elif self.answer and self.options is None:
             cell = read_coordinate(self.answer)
             if cell is None or self.answer != format_coordinate(cell):

@@ -198,7 +198,9 @@ class VistaHop(
         """Refuse loops without the picture, which no table has, and without any tool."""
         require_tools(cells, self._beside)
 
-    def prepare(self, samples: Sequence[VistaHopSample], options: Any, seed: int) -> VistaHopOptions:
+    def prepare(
+        self, samples: Sequence[VistaHopSample], options: Any, seed: int, examples: Sequence[VistaHopSample] = ()
+    ) -> VistaHopOptions:
         """Hand the job's options on."""
         return options if isinstance(options, VistaHopOptions) else VistaHopOptions()
 

@@ -74,8 +74,8 @@ Conditions = Annotated[
     typer.Option(
         "--condition",
         "-c",
-        help="What is shown: V0 nothing, V1 a thumbnail, V2 the full image, V3 the regions of the evidence, V4 both "
-        "(repeatable).",
+        help="What is shown: V0 nothing, V0F nothing where an answer is required, V1 a thumbnail, V2 the full image, "
+        "V3 the regions of the evidence, V4 both, V5 the images without evidence, V6 those with it (repeatable).",
     ),
 ]
 Protocols = Annotated[

@@ -61,6 +61,9 @@ class ExportForm(StrEnum):
     COCO = "coco"
     HUGGINGFACE = "huggingface"
     QUESTIONS = "questions"
+    LABELSTUDIO = "labelstudio"
+    CVAT = "cvat"
+    QUPATH = "qupath"
 
 
 BuildArgument = Annotated[str, typer.Argument(metavar="NAME", help="The build, and the data set that it makes.")]
@@ -104,6 +107,14 @@ Recipes = Annotated[
 PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12, or what recipes say.")]
 PerRecipe = Annotated[
     int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound, else what it says.")
+]
+Examples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="PICTURES",
+        help="Of each category, pictures whose questions are set apart as examples, and never asked; 0 if omitted.",
+    ),
 ]
 Names = Annotated[
     list[str] | None,
@@ -163,6 +174,7 @@ def make(
     recipes: Recipes = "",
     per_image: PerImage = None,
     per_recipe: PerRecipe = None,
+    examples: Examples = None,
     call: Names = None,
     chosen: Parameters = None,
     landmarks: Landmarks = None,
@@ -206,6 +218,7 @@ def make(
         "recipes": tuple(filter(None, map(str.strip, recipes.split(",")))),
         "per_image": per_image,
         "per_recipe": per_recipe,
+        "examples": examples,
         "names": dict(map(_names, call or ())),
         "parameters": dict(map(_parameter, chosen or ())),
         "seed": seed,
@@ -265,21 +278,28 @@ def review(
 @app.command()
 def export(
     name: BuildArgument,
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file of COCO, or the folder of Parquet.")],
-    form: Annotated[ExportForm, typer.Option("--form", "-f", help="As what.")] = ExportForm.COCO,
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="The file, or the folder of Parquet or of QuPath's files.")
+    ],
+    form: Annotated[ExportForm, typer.Option("--form", "-f", metavar="FORM", help="As what.")] = ExportForm.COCO,
 ) -> None:
     """Write a build's questions as people left them: without what reviewers dropped, with what they mended.
 
     `coco` is COCO with questions, `huggingface` Parquet for the Hub, `questions` lines for `gigavqa dataset import`.
+    `labelstudio`, `cvat` and `qupath` are for those tools: what is edited there, `gigavqa build NAME --from` reads as
+    the same objects, by their ids.
 
     \b
     gigavqa build export ships ships.json
     gigavqa build export ships reviewed.jsonl --form questions
+    gigavqa build export ships tasks.json --form labelstudio
     gigavqa dataset import reviewed.jsonl ships-reviewed --images scenes --benchmark questions
     """
     from gigavqa.construction.build_folder import canonical_json
     from gigavqa.construction.exports import write_coco, write_huggingface
     from gigavqa.construction.publishing import reviewed_records
+    from gigavqa.construction.tool_exports.drawn_objects import drawn_images
+    from gigavqa.construction.tool_exports.tools import write_for_tool
     from gigavqa.reports.writers.verdict_files import open_whole_file
 
     build, dataset = _existing(name), Home.from_environment().data / name
@@ -293,9 +313,11 @@ def export(
         write_coco(target, build.images(), records)
     elif form is ExportForm.HUGGINGFACE:
         write_huggingface(target, records, build.image_folder, title=build.settings.title or name)
-    else:
+    elif form is ExportForm.QUESTIONS:
         with open_whole_file(target) as file:
             file.writelines(f"{canonical_json(record)}\n".encode() for record in records)
+    else:
+        write_for_tool(form.value, target, lambda: drawn_images(build.images(), records))
     told = f"{counts.kept} kept, {counts.mended} mended, {counts.dropped} dropped, {counts.unreviewed} not reviewed"
     out.print(f"{count_noun(len(records), 'question')} in {target}: {told}", markup=False)
 

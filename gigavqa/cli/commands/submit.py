@@ -7,6 +7,7 @@ import typer
 from gigavqa.cli.arguments import (
     TITLE,
     ClosingOption,
+    Condition,
     JobOptions,
     JsonOption,
     RepeatsOption,
@@ -109,6 +110,7 @@ def submit(
     \b
     gigavqa submit -d demo -m demo-qwen3-vl --plan table1 --watch
     gigavqa submit -d slides -m qwen3-vl-8b -m qwen2.5-vl-7b --cell direct:V2 --cell direct:V4 --repeats 3
+    gigavqa submit -d slides -m qwen3-vl-8b --plan leakage --repeats 5
     gigavqa submit -d quays -m qwen3-vl-8b --plan table4 --rounds 6
     gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
     gigavqa submit -d slides -m qwen3-vl-8b --closing choice
@@ -170,9 +172,9 @@ def parse_cell(text: str) -> dict[str, Any]:
     """Read `direct:V2`, or with a number of rounds `search:V2:10`; raises ArgumentError."""
     protocol, _, rest = text.partition(":")
     condition, separator, rounds = rest.partition(":")
-    if not (protocol and condition in {"V0", "V1", "V2", "V3", "V4"} and rounds.isdecimal() == bool(separator)):
+    if not (protocol and condition in set(Condition) and rounds.isdecimal() == bool(separator)):
         raise ArgumentError(
             f"--cell '{text}' is not PROTOCOL:CONDITION, such as direct:V2, or PROTOCOL:CONDITION:ROUNDS; "
-            "conditions are V0 to V4"
+            f"conditions are {', '.join(Condition)}"
         )
     return {"protocol": protocol, "condition": condition, **({"rounds": int(rounds)} if rounds else {})}

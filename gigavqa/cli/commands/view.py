@@ -27,7 +27,8 @@ def view(
         str, typer.Argument(metavar="IMAGE", help="An image file, or its name in the data root.", show_default=False)
     ] = "",
     condition: Annotated[
-        Literal["V1", "V2", "V3", "V4"], typer.Option("--condition", "-c", case_sensitive=False, help="What is shown.")
+        Literal["V1", "V2", "V3", "V4", "V5", "V6"],
+        typer.Option("--condition", "-c", case_sensitive=False, help="What is shown."),
     ] = "V2",
     output: Annotated[
         Path,

@@ -22,12 +22,11 @@ from gigavqa.construction.guessing.readers import (
     right_share,
     word_features,
 )
+from gigavqa.evaluation.metrics.chance import ABOVE_CHANCE, beats_chance
 from gigavqa.evaluation.metrics.clusters import bootstrap_cluster_share
 from gigavqa.evaluation.metrics.estimates import Estimate
 
 _FOLDS = 5
-_ABOVE_CHANCE = 0.08
-"""How far above chance a reader may be whose interval does not contain it."""
 _ANY_ANSWER_FROM = 2
 
 
@@ -54,8 +53,7 @@ class ReaderScore(NamedTuple):
     @property
     def guesses(self) -> bool:
         """Whether the reader beats chance: its interval lies above, and it by more than 8 points."""
-        value, low = self.right.value, self.right.low
-        return value is not None and value > self.chance + _ABOVE_CHANCE and (low is None or low > self.chance)
+        return beats_chance(self.right, self.chance)
 
     def document(self) -> dict[str, Any]:
         """Return the score as JSON."""
@@ -209,7 +207,7 @@ def rebalance(questions: Sequence[BlindQuestion], spared: Collection[str] = ()) 
 def _too_easy(kept: Sequence[BlindQuestion], worst: ReaderScore) -> list[str]:
     own = sorted((q for q in kept if q.recipe == worst.recipe and len(q.options) > 1), key=lambda q: q.id)
     shares = _shares(own)[worst.reader]
-    bound = worst.chance + _ABOVE_CHANCE
+    bound = worst.chance + ABOVE_CHANCE
     number = max(1, ceil((sum(shares) - bound * len(own)) / (1 - bound)))
     right = [question.id for question, share in zip(own, shares, strict=True) if share > 0]
     return sorted(right, key=lambda name: (zlib.crc32(name.encode()), name))[:number]

@@ -49,6 +49,7 @@ class MarkCollection:
         self._file_numbers: dict[str, int] = {}
         self._incomplete: dict[int, set[str]] = {}
         self._labels: dict[int, dict[str, AttributeValue]] = {}
+        self._kept: set[str] = set()
 
     def leave_out(
         self, reason: str, file: str, record: str, text: str, times: int = 1, *, image: int | None = None
@@ -137,7 +138,7 @@ class MarkCollection:
         for mark in marks:
             file, position = self._files[mark.position >> 40], mark.position & ((1 << 40) - 1)
             try:
-                annotation = annotation_of(mark, f"{file}#{position}", image.width, image.height)
+                annotation = annotation_of(mark, self._id_of(mark, file, position), image.width, image.height)
                 key = annotation.category, annotation.box, annotation.rings, annotation.quad
                 if key in seen:
                     raise MarkError("duplicate", f"is the same object as {seen[key]}; the first is used")
@@ -147,7 +148,18 @@ class MarkCollection:
                     self._incomplete.setdefault(number, set()).add(mark.category.strip())
                 continue
             seen[key] = mark.record
+            if annotation.id == mark.kept:
+                self._kept.add(mark.kept)
             yield annotation
+
+    def _id_of(self, mark: Mark, file: str, position: int) -> str:
+        """Return the id that an export of ours gave a mark, if no other has it, else that of its place."""
+        own = f"{file}#{position}"
+        if mark.kept in self._kept:
+            told = f"id: '{mark.kept}' is that of another object, of which it may be a copy; it counts as a new one"
+            self.leave_out("id-twice", file, mark.record, told)
+            return own
+        return mark.kept or own
 
 
 def _size_fault(image: ImageOnDisk, size: tuple[float, float] | None) -> Omission | None:

@@ -10,6 +10,7 @@ from defusedxml.ElementTree import iterparse
 
 from gigavqa.construction.annotations import AnnotatedImage, AttributeValue, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
+from gigavqa.construction.kept_ids import NAME, kept_id
 from gigavqa.construction.readers.collection import MarkCollection
 from gigavqa.construction.readers.documents import look_at, opened
 from gigavqa.construction.readers.marks import Mark, attributes_of, text_number, turned_box
@@ -155,9 +156,10 @@ def _label(collection: MarkCollection, number: int, tag: Element, types: InputTy
 
 
 def _mark(shape: Element, position: int, record: str, types: InputTypes) -> Mark:
-    attributes, flags = attributes_of({**_attributes(shape, types), "occluded": shape.get("occluded", "0")})
+    told = _attributes(shape, types)
+    attributes, flags = attributes_of({**told, "occluded": shape.get("occluded", "0")})
     box, rings, quad = _geometry(shape)
-    return Mark(position, record, shape.get("label", ""), box, rings, quad, attributes, flags)
+    return Mark(position, record, shape.get("label", ""), box, rings, quad, attributes, flags, kept_id(told.get(NAME)))
 
 
 def _geometry(shape: Element) -> tuple[tuple[float, float, float, float] | None, tuple[Ring, ...], Ring | None]:

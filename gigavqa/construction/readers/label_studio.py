@@ -8,9 +8,18 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from gigavqa.construction.annotations import AnnotatedImage, AttributeValue, Omission, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
+from gigavqa.construction.kept_ids import kept_id
 from gigavqa.construction.readers.collection import MarkCollection
 from gigavqa.construction.readers.documents import json_items, look_at_json, survey_json
-from gigavqa.construction.readers.marks import Mark, attributes_of, describe_value, number_of, numbers_of, turned_box
+from gigavqa.construction.readers.marks import (
+    DIGITS,
+    Mark,
+    attributes_of,
+    describe_value,
+    number_of,
+    numbers_of,
+    turned_box,
+)
 from gigavqa.construction.readers.reader import ImageIndex, ReaderOptions
 from gigavqa.evaluation.image_lookup import IMAGE_SUFFIXES
 from gigavqa.runtime.work_progress import counted
@@ -168,7 +177,7 @@ class _TaskFile:
         image = self._collection.image(number)
         box, rings, quad = _geometry(value, _kind(result), image.width, image.height)
         attributes, flags = attributes_of(regions.get(key, {}) if isinstance(key, str) else {})
-        return Mark(self._position, where, labels[0], box, rings, quad, attributes, flags)
+        return Mark(self._position, where, labels[0], box, rings, quad, attributes, flags, kept_id(key))
 
     def _label(self, number: int, result: Mapping[str, Any]) -> None:
         """Keep what is said of the image as a whole."""
@@ -261,9 +270,12 @@ def _geometry(
         if value.get(_CLOSED) is False:
             raise MarkError("unsupported-shape", "closed: the polygon is open; close it")
         pairs = [numbers_of(point, "points", 2) for point in points]
-        return None, (tuple(side for x, y in pairs for side in (x * width / 100, y * height / 100)),), None
+        ring = (round(side, DIGITS) for x, y in pairs for side in (x * width / 100, y * height / 100))
+        return None, (tuple(ring),), None
     x, y, w, h = (number_of(value.get(name), name) for name in ("x", "y", "width", "height"))
-    box = x * width / 100, y * height / 100, (x + w) * width / 100, (y + h) * height / 100
+    sides = x * width / 100, y * height / 100, (x + w) * width / 100, (y + h) * height / 100
+    left, top, right, bottom = (round(side, DIGITS) for side in sides)
+    box = left, top, right, bottom
     degrees = number_of(value.get("rotation") or 0, "rotation")
     if degrees % 360 == 0:
         return box, (), None

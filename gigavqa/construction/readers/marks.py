@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 from gigavqa.construction.annotations import Annotation, AttributeValue, Box, Flag, Ring
 from gigavqa.construction.errors import MarkError
+from gigavqa.construction.kept_ids import NAME
 
 SLACK = 1.0
 """Pixels that coordinates may reach beyond the image, or an outline beyond its box: tools round."""
+DIGITS = 9
+"""Of a pixel's fraction that are kept where pixels are computed: what was written from pixels is read as these."""
 _MOST_CHARACTERS = 200
 _NUMBERS = frozenset({int, float})
 _FLAGS: Mapping[str, Flag] = {
@@ -28,7 +31,7 @@ class Mark(NamedTuple):
     """What a file says of one object, in pixels of its image, nothing of it checked.
 
     `position` counts from 1 in the order of the file; `record` is how people find it there: "line 7". `box` are
-    corners; without one it encloses the outlines.
+    corners; without one it encloses the outlines. `kept` is the id that an export of ours gave it, '' where none did.
     """
 
     position: int
@@ -39,6 +42,7 @@ class Mark(NamedTuple):
     quad: Ring | None = None
     attributes: Mapping[str, AttributeValue] = {}
     flags: tuple[Flag, ...] = ()
+    kept: str = ""
 
 
 def annotation_of(mark: Mark, id: str, width: int, height: int) -> Annotation:
@@ -212,11 +216,14 @@ def text_number(text: str, field: str) -> float:
 def attributes_of(raw: Any) -> tuple[dict[str, AttributeValue], tuple[Flag, ...]]:
     """Return attributes and flags: texts, numbers and truths of an object, of which the flags' names are flags.
 
-    Null says nothing. What else there is (lists, objects, long texts) is no attribute of one value, and is left.
+    Null says nothing, and neither do names of ours (`kept_ids`). What else there is (lists, objects, long texts) is no
+    attribute of one value, and is left.
     """
     attributes: dict[str, AttributeValue] = {}
     flags: list[Flag] = []
     for name, value in raw.items() if isinstance(raw, Mapping) else ():
+        if str(name).startswith(NAME):
+            continue
         if (flag := _FLAGS.get(str(name).lower())) and value in (0, 1, "0", "1"):
             flags += [flag] if int(value) else []
         elif isinstance(value, bool) or (isinstance(value, str) and 0 < len(value) <= _MOST_CHARACTERS):
@@ -239,7 +246,7 @@ def turned_box(box: tuple[float, float, float, float], degrees: float, pivot: tu
     px, py = pivot
     corners = ((x1, y1), (x2, y1), (x2, y2), (x1, y2))
     return tuple(
-        side
+        round(side, DIGITS)
         for x, y in corners
         for side in (px + (x - px) * cos - (y - py) * sin, py + (x - px) * sin + (y - py) * cos)
     )

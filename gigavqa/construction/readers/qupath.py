@@ -6,9 +6,10 @@ from typing import Any
 
 from gigavqa.construction.annotations import AnnotatedImage, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
+from gigavqa.construction.kept_ids import kept_id
 from gigavqa.construction.readers.collection import MarkCollection
 from gigavqa.construction.readers.feature_files import feature_files, features_of, image_stem, look_at_features
-from gigavqa.construction.readers.marks import Mark, describe_value, numbers_of
+from gigavqa.construction.readers.marks import Mark, attributes_of, describe_value, numbers_of
 from gigavqa.construction.readers.reader import ImageIndex, ReaderOptions
 from gigavqa.runtime.work_progress import counted
 
@@ -69,8 +70,12 @@ def _mark(feature: Any, position: int, record: str) -> Mark:
     if not isinstance(category, str) or not category:
         raise MarkError("no-category", "classification: is missing; set the object's class in QuPath")
     name = properties.get("name") if isinstance(properties, Mapping) else None
-    attributes = {"name": name} if isinstance(name, str) and name and name != category else {}
-    return Mark(position, record, category, rings=outlines_of(feature.get("geometry")), attributes=attributes)
+    named = {"name": name} if isinstance(name, str) and name and name != category and not kept_id(name) else {}
+    attributes, flags = attributes_of(properties.get("metadata") if isinstance(properties, Mapping) else None)
+    rings = outlines_of(feature.get("geometry"))
+    return Mark(
+        position, record, category, rings=rings, attributes={**attributes, **named}, flags=flags, kept=kept_id(name)
+    )
 
 
 def outlines_of(geometry: Any) -> tuple[Ring, ...]:

@@ -17,7 +17,9 @@ class DatasetFiles(Capability, ABC):
     beside: Sequence[str]
     """Names of files of its own that a data set may have beside `dataset.toml`."""
     labels: Collection[str] = ()
-    """Those of them that say what people found in replies: reports follow from them, and nothing that is asked."""
+    """Those of them that say what people found since: reports follow from them, and nothing that is asked."""
+    awaited: str = ""
+    """The one of them that holds answers to samples whose records have none, which reviews write; '' for none."""
 
     @property
     def content(self) -> str:

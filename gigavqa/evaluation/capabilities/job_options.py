@@ -18,9 +18,12 @@ class JobOptions(DefaultCapability, Generic[OfferSampleT]):
     options: type[BaseModel] = NoOptions
     """What a job may choose of it."""
 
-    def prepare(self, samples: Sequence[OfferSampleT], options: Any, seed: int) -> Any:
+    def prepare(
+        self, samples: Sequence[OfferSampleT], options: Any, seed: int, examples: Sequence[OfferSampleT] = ()
+    ) -> Any:
         """Make what asking all samples of a job shares, from the whole data set; `ask` finds it as `scene.shared`.
 
-        By default the options that the job chose.
+        `examples` were set apart: they are not asked, and prompts may tell them. By default the options that the job
+        chose.
         """
         return options

@@ -25,5 +25,8 @@ class RecordLayout(DefaultCapability, Generic[OfferSampleT]):
 
 
 def whole_record(layout: RecordLayout[OfferSampleT], sample: OfferSampleT) -> dict[str, Any]:
-    """Write a sample as its layout does, with what the core itself reads of records: how images are shown."""
-    return {**layout.record(sample), **({"show": list(sample.show)} if sample.show else {})}
+    """Write a sample as its layout does, with what the core itself reads of records: how images are shown, and whether
+    it is an example.
+    """
+    own = {"show": list(sample.show) if sample.show else None, "split": sample.split}
+    return {**layout.record(sample), **{name: value for name, value in own.items() if value}}

@@ -18,7 +18,8 @@ class LabelKind:
 
     `choices` are the words of what can be said, by its name, and `values` what stands in the line where that is
     another than the name. `place` tells by which fields a line names its reply, `says` is the field that holds the
-    choice, and `annotator` that of who chose it; where that is '', all people say one thing together.
+    choice, and `annotator` that of who chose it; where that is '', all people say one thing together. `constants` tell
+    the kind's lines from those of others in the same file.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LabelKind:
     says: str
     annotator: str = ""
     values: Mapping[str, JsonValue] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
 
 
 class ReplyLabels(Capability):

@@ -102,7 +102,7 @@ attempt(() => look().catch(async (error) => {
 const showPlans = async (benchmark) => {
   const [{ data }, { data: models }] = await Promise.all([get(`/v1/plans?benchmark=${encodeURIComponent(benchmark)}`), get("/v1/models")]);
   byId("plans").replaceChildren(jobForm(data, models), el("details", {}, el("summary", {}, "What the plans ask, and how to at a terminal"),
-    el("p", { class: "soft" }, "A plan asks every question in each of its cells: how it is asked, and what is shown. V0 is the text alone, V1 a thumbnail, V2 the whole picture, V3 the evidence, V4 the whole picture and the evidence."),
+    el("p", { class: "soft" }, "A plan asks every question in each of its cells: how it is asked, and what is shown. V0 is the text alone, V0F the same where an answer is required, V1 a thumbnail, V2 the whole picture, V3 the evidence, V4 the whole picture and the evidence, V5 the pictures without evidence, V6 those with it."),
     table("Plans", [["plan"], ["cells"], ["ask it at a terminal"]], data.map((plan) =>
       [plan.name, plan.cells.map(cellName).join(", "), el("code", {}, `gigavqa submit -d ${name} --plan ${plan.name} -m MODEL`)]))));
 };

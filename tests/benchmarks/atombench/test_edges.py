@@ -184,7 +184,9 @@ def test_a_filtered_answer_is_unanswered_and_not_right(turn: int) -> None:
     turns[turn] = turns[turn].model_copy(update={"finish_reason": "content_filter"})
     (sample,) = (one for one in EXAMPLE if one.id == "I1-q1")
     verdict = AtomJudge(sample)(reply_of(given.model_copy(update={"turns": tuple(turns)})), BoxFrame())
-    assert verdict.details == (("right", "unanswered") if turn == 0 else ("unanswered", "right"))
+    assert verdict.details is not None
+    pair = verdict.details.final, verdict.details.first
+    assert pair == (("right", "unanswered") if turn == 0 else ("unanswered", "right"))
     assert verdict.score == float(turn == 0)
     assert (verdict.tell()[0].status, verdict.outcome) == (
         ("filtered", "right") if turn == 0 else ("marker", "filtered")

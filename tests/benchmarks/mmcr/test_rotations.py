@@ -69,9 +69,9 @@ def test_there_are_as_many_rotations_as_options() -> None:
 
 
 def test_plans_are_those_of_the_document() -> None:
-    """1,380, 2,760 and 552 requests a model on 276 questions of five options."""
+    """1,380, 2,760, 552, 2,760 and 4,140 requests a model on 276 questions of five options."""
     assert {name: 276 * len(cells) for name, cells in MMCR.plans.items()} == {
-        "mmcr": 1380, "mmcr-cot": 2760, "mmcr-plain": 552,
+        "mmcr": 1380, "mmcr-cot": 2760, "mmcr-plain": 552, "leakage": 2760, "sources": 4140,
     }  # fmt: skip
     assert MMCR.plans["mmcr-plain"] == cross_plan("N0 C0", "V2")
     assert Cell(protocol="I4", condition="V2").protocol in MMCR.protocols

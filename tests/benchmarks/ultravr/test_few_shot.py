@@ -1,6 +1,7 @@
 """Whose trajectories S3 tells: others of the same kind, never of the same image, never the sample's own."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -10,7 +11,15 @@ from gigavqa.benchmarks.ultravr.asking import AskingContext, FewShot
 from gigavqa.benchmarks.ultravr.conditions import ConditionViews
 from gigavqa.benchmarks.ultravr.examples import ExampleChooser
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.contract.jobs import JobSpec
+from gigavqa.evaluation.expansion import expand
+from gigavqa.reports.report import build_report
+from gigavqa.tiling.geometry import Size
 from tests.benchmarks.ultravr.good_records import GOOD, good_sample
+from tests.evaluation.datasets import dataset_of
+from tests.evaluation.responses import MODEL, response
+from tests.reports.tables import caveats_of
 
 KINDS = ("cctv-comparison", "cctv-logic", "rs-logic", "wsi-comparison", "ad-choice")
 
@@ -102,3 +111,52 @@ def test_an_unanswered_sample_is_no_example() -> None:
     waiting = good_sample("wsi-comparison", id="waiting", image="images/other.tif", answer="")
 
     assert ExampleChooser([waiting], 2, 0).of(good_sample("wsi-comparison")) == ()
+
+
+def test_examples_that_are_set_apart_go_before_scored_ones() -> None:
+    """S3 tells none of the scored set where its kind has others, and says where they come from."""
+    asked = [on(f"{number}.png", f"asked-{number}") for number in range(4)]
+    apart = [on(f"x{number}.png", f"apart-{number}").model_copy(update={"split": "examples"}) for number in range(3)]
+    chooser = ExampleChooser(asked, 2, seed=0, set_apart=apart)
+    for sample in asked:
+        assert len(told(chooser.of(sample))) == 2
+        assert set(told(chooser.of(sample))) <= {one.id for one in apart}
+
+
+def test_a_kind_without_examples_of_its_own_is_told_scored_ones() -> None:
+    """Those that are set apart are of another kind."""
+    asked = [on(f"{number}.png", f"asked-{number}") for number in range(3)]
+    other = good_sample("cctv-logic", id="other", image="y.png").model_copy(update={"split": "examples"})
+    chooser = ExampleChooser(asked, 2, seed=0, set_apart=[other])
+    assert set(told(chooser.of(asked[0]))) == {"asked-1", "asked-2"}
+
+
+def test_a_request_and_its_report_say_where_examples_come_from() -> None:
+    """The table names each with how many responses it was told to; a warning counts those told scored ones beside."""
+    asked = [on(f"{number}.png", f"asked-{number}") for number in range(3)]
+    logic = [good_sample("cctv-logic", id=f"logic-{number}", image=f"c{number}.png") for number in range(2)]
+    apart = [on(f"x{number}.png", f"apart-{number}").model_copy(update={"split": "examples"}) for number in range(2)]
+    dataset = replace(dataset_of([*asked, *logic]), examples=apart)
+    job = JobSpec.model_validate(
+        {"dataset": "tiny", "models": [MODEL], "cells": [{"protocol": "S3", "condition": "V2"}]}
+    )
+    requests = [request for _, request in expand(dataset, job, load_catalogue(), lambda _: Size(300, 200))]
+    details = {request.sample_id: request.details for request in requests}
+    assert details["asked-0"]["examples_from"] == "examples"
+    assert details["logic-0"] == {"examples": ["logic-1"]}
+    replies = [
+        response(one.sample_id, "Final answer: B", protocol="S3", request_id=one.id, details=one.details)
+        for one in requests
+    ]
+    report = build_report(dataset, replies, load_catalogue())
+    table = report.table("examples")
+    assert table is not None
+    assert [(row.title, *row.values) for row in table.rows] == [
+        ("apart-0", "set apart, never asked", 3),
+        ("apart-1", "set apart, never asked", 3),
+        ("logic-0", "scored set", 1),
+        ("logic-1", "scored set", 1),
+    ]
+    assert [text for text in caveats_of(report) if "scored set" in text] == [
+        f"{MODEL} S3 V2: 2 of 5 responses were told examples of the scored set, as none of their kind is set apart"
+    ]
