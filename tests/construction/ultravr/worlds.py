@@ -51,7 +51,7 @@ def plaza(seed: int) -> AnnotatedImage:
     """Scatter persons with cues, some of them the same, bicycles and umbrellas."""
     rng, marks = np.random.default_rng([2, seed]), list[Annotation]()
     for name in PLAZA:
-        for x, y in rng.uniform((50, 100), (WIDTH - 50, HEIGHT - 100), (int(rng.integers(1, 11)), 2)).tolist():
+        for x, y in rng.uniform((70, 100), (WIDTH - 70, HEIGHT - 100), (int(rng.integers(1, 11)), 2)).tolist():
             wide, high = rng.integers(15, 60, 2).tolist()
             box = Box(x - wide, y - high, x + wide, y + high)
             marks.append(
