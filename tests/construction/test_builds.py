@@ -1,8 +1,6 @@
 """Builds: the same inputs and seed give the same bytes, whatever was interrupted; data sets of builds keep reviews."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from gigavqa.construction import build_folder
 from gigavqa.construction.annotations import AnnotatedImage
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.build_settings import BuildSettings
@@ -31,6 +28,7 @@ from gigavqa.evaluation.importing import import_dataset
 from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.review_files import digests_in
 from gigavqa.tiling.headers import read_header
+from tests.construction.cutting import build_with_cuts
 
 _SIZE = (800, 600)
 _IMAGES = 12
@@ -92,28 +90,10 @@ def test_a_build_that_is_cut_at_any_file_goes_on_to_the_same_questions(
 ) -> None:
     """What was whole is not made again."""
     whole = _build(inputs, tmp_path / "whole").folder.file("samples.jsonl").read_bytes()
-    write, writes = build_folder.open_whole_file, list[str]()
-
-    @contextmanager
-    def cut(target: Path) -> Iterator[Any]:
-        with write(target) as file:
-            yield file
-            if len(writes) == at:
-                raise KeyboardInterrupt
-        writes.append(target.name)
-
-    monkeypatch.setattr(build_folder, "open_whole_file", cut)
-    at, cuts = 0, 0
-    while True:
-        writes.clear()
-        try:
-            build = _build(inputs, tmp_path / "cut")
-            break
-        except KeyboardInterrupt:
-            at, cuts = (at + 1, cuts + 1) if len(writes) == at else (0, cuts)
-    assert cuts > 5
-    assert build.folder.file("samples.jsonl").read_bytes() == whole
-    assert "annotations.jsonl" not in writes
+    cut = build_with_cuts(lambda: _build(inputs, tmp_path / "cut"), monkeypatch)
+    assert cut.cuts > 5
+    assert cut.build.folder.file("samples.jsonl").read_bytes() == whole
+    assert "annotations.jsonl" not in cut.writes
 
 
 def test_what_hangs_on_a_change_is_made_anew_and_nothing_else(inputs: Path, tmp_path: Path) -> None:

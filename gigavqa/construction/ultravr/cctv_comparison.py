@@ -73,7 +73,7 @@ class BundleComparison(TaskRecipe):
             "group_b": groups[1],
             "quadrants": [name for name in QUADRANTS if name in shown],
         }
-        offered = list(claims_on(counts[0], counts[1], about))
+        offered = claims_on(counts[0], counts[1], about)
         if not offered:
             yield self.rejection(image, "no_world", about)
         for claims, truth in offered:

@@ -40,21 +40,23 @@ def facts(a: int, b: int) -> Claims:
     return Claims(abs(a - b), a + b, f"{a // divisor}:{b // divisor}", order)
 
 
-def claims_on(a: int, b: int, words: str) -> Iterator[tuple[Claims, str]]:
-    """Yield sets of claims on two counts, with the option of each that is true, at most 8 for each family.
+@lru_cache(maxsize=4096)
+def claims_on(a: int, b: int, words: str) -> tuple[tuple[Claims, str], ...]:
+    """Return sets of claims on two counts, with the option of each that is true, at most 8 for each family.
 
     A false difference or total lies 1 or 2 from the true one. Which sets are taken hangs on their texts and on `words`
     alone, so that the same ones come up for other counts. Readers know that just one claim is true, so a claim that
     could not be the only true one is none: every set leaves each family possible.
     """
-    true = facts(a, b)
+    true, found = facts(a, b), list[tuple[Claims, str]]()
     for at, family in enumerate(CLAIM_FAMILIES):
         if family == "ratio_claim" and true.ratio not in RATIOS:
             continue
         sets = sorted(_sets(true, at), key=lambda claims: (crc32(f"{words}/{claims.options()}".encode()), claims))
         possible = (claims for claims in sets if is_open(claims))
         for claims, _ in zip(possible, range(_MOST_SETS), strict=False):
-            yield claims, claims.options()[at]
+            found.append((claims, claims.options()[at]))
+    return tuple(found)
 
 
 def _sets(true: Claims, at: int) -> Iterator[Claims]:

@@ -20,6 +20,7 @@ from gigavqa.construction.page import render_page
 from gigavqa.construction.publishing import publish, reviewed_records
 from gigavqa.construction.recipes.recipe import CategoryNames
 from gigavqa.evaluation.datasets import load_dataset
+from tests.construction.cutting import build_with_cuts
 from tests.construction.ultravr.drawn import write_dota
 
 _IMAGES = 24
@@ -91,3 +92,50 @@ def test_recipes_of_another_benchmark_are_refused(inputs: Path, tmp_path: Path) 
         _build(inputs, tmp_path, recipes=("count",))
     with pytest.raises(BuildError, match="did you mean 'ultravr'"):
         _build(inputs, tmp_path, benchmark="utlravr")
+
+
+def test_a_build_that_is_cut_at_any_file_goes_on_to_the_same_records(
+    build: Build, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was written of it."""
+    cut = build_with_cuts(lambda: _build(inputs, tmp_path), monkeypatch)
+    assert cut.cuts > 5
+    assert cut.build.folder.file("samples.jsonl").read_bytes() == build.folder.file("samples.jsonl").read_bytes()
+
+
+def test_what_people_add_is_read_or_refused_by_name(inputs: Path, tmp_path: Path) -> None:
+    """Landmarks by image, attributes by object, bundles by their values."""
+    landmarks, table, bundles = (tmp_path / name for name in ("landmarks.csv", "table.csv", "bundles.toml"))
+    landmarks.write_text(
+        "image,category,x1,y1,x2,y2,landmark\nP0000.png,building,10,10,200,200,the red-roofed building\n"
+    )
+    table.write_text("object,color\nP0000.txt#1,red\nP0000.txt#2,blue\n")
+    bundles.write_text('[[bundles]]\nlabel = "red ships"\ncategory = "ship"\nattributes = {color = "red"}\n')
+    added = {"landmarks": landmarks, "attributes": table, "bundles": bundles}
+    made = _build(inputs, tmp_path / "good", **added)
+    first = next(made.images())
+    assert [one.attributes["landmark"] for one in first.landmarks] == ["the red-roofed building"]
+    assert [one.attributes.get("color") for one in first.annotations[:2]] == ["red", "blue"]
+    assert made.context.bundles[0].label == "red ships"
+    table.write_text("object,color\nP0000.txt#99,red\n")
+    with pytest.raises(BuildError, match=r"there is no object P0000\.txt#99"):
+        _build(inputs, tmp_path / "a", attributes=table)
+    table.write_text("name,color\nP0000.txt#1,red\n")
+    with pytest.raises(BuildError, match="has no column 'object'"):
+        _build(inputs, tmp_path / "b", attributes=table)
+    bundles.write_text('[[bundles]]\nlabel = "red ships"\ncategory = "boat"\n')
+    with pytest.raises(BuildError, match="bundle 1: category: no annotation is of 'boat'"):
+        _build(inputs, tmp_path / "c", bundles=bundles)
+    landmarks.write_text("image,category,x1,y1,x2,y2\nP9999.png,building,10,10,200,200\n")
+    with pytest.raises(BuildError, match=r"--landmarks: .*P9999\.png"):
+        _build(inputs, tmp_path / "d", landmarks=landmarks)
+
+
+def test_annotations_of_any_form_ask_for_recipes_by_name(inputs: Path, tmp_path: Path) -> None:
+    """COCO does not say whether it shows land or a street."""
+    build = _build(inputs, tmp_path / "dota")
+    write_coco(tmp_path / "coco.json", build.images(), build.records())
+    with pytest.raises(BuildError, match="COCO does not say what its images show; name the recipes"):
+        _build(inputs, tmp_path / "coco", source=tmp_path / "coco.json")
+    named = _build(inputs, tmp_path / "named", source=tmp_path / "coco.json", recipes=("rs-relational-inference",))
+    assert {record["domain"] for record in named.records()} == {"rs"}

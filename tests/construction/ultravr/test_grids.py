@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +24,7 @@ from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.ultravr.ad_anomaly import AnomalousCell
 from gigavqa.construction.ultravr.defects import DefectTable
 from gigavqa.construction.ultravr.grid_plans import GridPlan, GridPlanner, GridShape
-from gigavqa.construction.ultravr.grids import write_grid
+from gigavqa.construction.ultravr.grids import GridDecoder, write_grid
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources import open_source
 from tests.benchmarks.ultravr.good_records import sample_from
@@ -285,3 +287,34 @@ def test_other_pictures_are_no_grids(product: Path) -> None:
     """Of a picture that was not composed nothing is asked."""
     assert not list(AnomalousCell().candidates(AnnotatedImage("a.png", 10, 10), CONTEXT, stream(0)))
     assert grid_wording().products.keys() == DEFECTS.keys()
+
+
+def test_a_grid_is_read_in_low_bands(product: Path) -> None:
+    """A band of the pictures of one row of the grid is all that is held."""
+    plan = _plans(product)[0][0]
+    decoder = GridDecoder([product.parent / name for name in plan.sources], 10, 10)
+    bands = [band.shape for band in decoder.bands(0, Region(0, 0, *decoder.levels[0].size))]
+    assert sum(height for height, _, _ in bands) == 10 * SIZE[1]
+    assert {(height, width) for height, width, _ in bands} == {(SIZE[1], 10 * SIZE[0])}
+
+
+_COMPOSE = """
+import resource, sys
+from pathlib import Path
+from gigavqa.construction.ultravr.grids import GridDecoder, write_grid
+write_grid(sorted(Path(sys.argv[1]).glob("*.png")), 10, 10, Path(sys.argv[1]) / "grid.tif")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_grid_of_the_papers_size_takes_less_than_400_mb(tmp_path: Path) -> None:
+    """16,000 x 12,800 pixels, which are 614 MB, by a process of its own."""
+    across, down = np.meshgrid(np.arange(1600), np.arange(1280))
+    for at in range(100):
+        pixels = np.stack([across % 251, down % 241, np.full_like(across, at)], axis=-1).astype(np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{at:02}.png", compress_level=1)
+    told = subprocess.run([sys.executable, "-c", _COMPOSE, tmp_path], capture_output=True, text=True, check=True).stdout
+    with open_source(tmp_path / "grid.tif") as grid:
+        assert grid.size == (16_000, 12_800)
+    assert int(told) < 400

@@ -32,13 +32,13 @@ def _questions(found: Sequence[Candidate]) -> list[BlindQuestion]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("world", "scenes"), [("land", 1500), ("plaza", 700)])
+@pytest.mark.parametrize(("world", "scenes"), [("land", 450), ("plaza", 250)])
 def test_no_reader_guesses_what_recipes_ask(world: str, scenes: int) -> None:
-    """Each reader is within its bound on every recipe, over more than a thousand questions of each."""
+    """Each reader is within its bound on every recipe, over hundreds or thousands of questions."""
     questions = _questions(_candidates(world, scenes))
     counts = Counter(question.recipe for question in questions)
     assert len(counts) == 3
-    assert min(counts.values()) > 1000, counts
+    assert min(counts.values()) > 300, counts
     scores = score_readers(questions)
     assert [(score.recipe, score.reader, score.right.value) for score in scores if score.guesses] == []
 

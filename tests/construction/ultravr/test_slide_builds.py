@@ -4,7 +4,6 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from PIL import Image
 
 from gigavqa.benchmarks.ultravr.checks import check_sample
 from gigavqa.benchmarks.ultravr.samples import UltraVRSample
-from gigavqa.construction import build_folder
 from gigavqa.construction.build_folder import BuildFolder
 from gigavqa.construction.build_settings import BuildSettings
 from gigavqa.construction.build_summary import BuildSummary
@@ -24,6 +22,7 @@ from gigavqa.construction.publishing import publish
 from gigavqa.evaluation.datasets import load_dataset
 from gigavqa.tiling.geometry import Region
 from gigavqa.tiling.sources import open_source
+from tests.construction.cutting import build_with_cuts
 from tests.construction.ultravr.drawn_slides import draw_slides
 from tests.construction.ultravr.products import DEFECT, SIZE, VIOLATED, draw_product
 from tests.construction.ultravr.slide_oracle import right_letter
@@ -170,30 +169,19 @@ def test_a_build_that_is_cut_at_any_file_goes_on_to_the_same_questions(
 ) -> None:
     """And no grid that is whole is composed again."""
     whole = _grids(product, tmp_path / "whole").folder.file("samples.jsonl").read_bytes()
-    write, writes = build_folder.open_whole_file, list[str]()
+    composed: dict[str, int] = {}
 
-    @contextmanager
-    def cut(target: Path) -> Iterator[Any]:
-        with write(target) as file:
-            yield file
-            if len(writes) == at:
-                raise KeyboardInterrupt
-        writes.append(target.name)
-
-    monkeypatch.setattr(build_folder, "open_whole_file", cut)
-    at, cuts, composed = 0, 0, dict[str, int]()
-    while True:
-        writes.clear()
+    def build() -> Build:
         try:
-            build = _grids(product, tmp_path / "cut")
-            break
-        except KeyboardInterrupt:
-            at, cuts = (at + 1, cuts + 1) if len(writes) == at else (0, cuts)
-        for path in (tmp_path / "cut" / "made").glob("composites/*"):
-            assert composed.setdefault(path.name, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
-    assert cuts > 5
-    assert composed
-    assert build.folder.file("samples.jsonl").read_bytes() == whole
+            return _grids(product, tmp_path / "cut")
+        finally:
+            for path in (tmp_path / "cut" / "made").glob("composites/*"):
+                assert composed.setdefault(path.name, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
+
+    cut = build_with_cuts(build, monkeypatch)
+    assert cut.cuts > 5
+    assert len(composed) == 4
+    assert cut.build.folder.file("samples.jsonl").read_bytes() == whole
 
 
 def test_a_grid_that_is_lost_is_composed_again_and_one_of_other_settings_goes(product: Path, tmp_path: Path) -> None:

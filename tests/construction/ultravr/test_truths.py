@@ -1,6 +1,6 @@
 """Truths of UltraVR's recipes: against brute force, under mirroring, and one pixel on either side of each threshold."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -20,15 +20,18 @@ def _record(candidate: Candidate) -> dict[str, object]:
 
 
 def _check_worlds(seeds: range) -> Counter[str]:
-    """Compare with brute force and the paper's own rules: of comparisons every fifth candidate, else all."""
+    """Compare with brute force and the paper's own rules: of each scene a few questions of each recipe."""
     checked: Counter[str] = Counter()
     for image in (world(seed) for seed in seeds for world in (land, plaza)):
-        for at, candidate in enumerate(candidates(image)):
-            if at % 5 == 0 or "comparison" not in candidate.recipe:
+        by_recipe: defaultdict[str, list[Candidate]] = defaultdict(list)
+        for candidate in candidates(image):
+            by_recipe[candidate.recipe].append(candidate)
+        for recipe, found in by_recipe.items():
+            for candidate in found[:: max(1, len(found) // 4)]:
                 record = _record(candidate)
                 assert record["options"][record["answer"]] == answer_of(image, record), record["id"]  # type: ignore[index]
                 assert check_sample(sample_from(record)) == []
-                checked[candidate.recipe] += 1
+                checked[recipe] += 1
     return checked
 
 
@@ -41,7 +44,7 @@ def test_brute_force_agrees() -> None:
 def test_brute_force_agrees_on_two_thousand_scenes() -> None:
     """Without one disagreement."""
     checked = _check_worlds(range(100, 1100))
-    assert min(checked.values()) > 1000, checked
+    assert min(checked.values()) > 500, checked
 
 
 _MIRRORED = {"left": "right", "right": "left", "west": "east", "east": "west", "leftmost": "rightmost"}

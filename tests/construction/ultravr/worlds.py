@@ -14,7 +14,8 @@ WIDTH, HEIGHT = 4000, 3000
 LAND = ("pool", "roundabout", "ship")
 PLAZA = ("bicycle", "person", "umbrella")
 CONTEXT = RecipeContext({name: CategoryNames(name, f"{name}s") for name in (*LAND, *PLAZA)}, (*LAND, *PLAZA))
-RECIPES = recipes_of("ultravr")
+RECIPES = {name: recipe for name, recipe in recipes_of("ultravr").items() if name.startswith(("rs-", "cctv-"))}
+"""Those of land and plazas."""
 _ANGLES = (0, 5, 90, 170, 80, 45)
 
 
