@@ -32,8 +32,8 @@ from gigavqa.workers.engines.vllm.delivery import CoreRequest, PromptDelivery, R
 from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
 from gigavqa.workers.engines.vllm.device_memory import device_bytes
 from gigavqa.workers.engines.vllm.device_support import capability_fault
-from gigavqa.workers.engines.vllm.forced_answers import AnswerScorer, AnswerTokens, require_raw_logprobs
 from gigavqa.workers.engines.vllm.errors import translate_error
+from gigavqa.workers.engines.vllm.forced_answers import AnswerScorer, AnswerTokens, require_raw_logprobs
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.engines.vllm.prompt_check import explain_by_files, require_prompt, require_template
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
@@ -141,7 +141,8 @@ class VllmEngine:
         forced = forced_answer(chat)
         try:
             if forced is not None:
-                return await self._retried(lambda: self._weigh(chat[:-1], forced, sampling, request_id, priority), request_id)
+                weigh = partial(self._weigh, chat[:-1], forced, sampling, request_id, priority)
+                return await self._retried(weigh, request_id)
             answer, generation = await self._retried(
                 lambda: self._answer(chat, sampling, request_id, priority, grow), request_id
             )

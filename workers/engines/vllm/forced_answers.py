@@ -35,6 +35,8 @@ class AnswerTokens:
         self._decode = decode
         self._entry = entry
         self._text = text
+        if not text:
+            raise AnswerUnweighableError("answer: is empty; the likelihood of nothing is no number")
         self._require_plain_text()
 
     def behind(self, prompt: Sequence[int]) -> list[int]:
@@ -78,7 +80,7 @@ class AnswerTokens:
         if prompt.rfind(opening) > prompt.rfind(closing):
             raise AnswerUnweighableError(
                 f"the chat template of '{self._entry.id}' leaves a thought open ({opening}), so that the answer would "
-                "count as thought: say chat_template_kwargs {\"enable_thinking\": false}"
+                'count as thought: say chat_template_kwargs {"enable_thinking": false}'
             )
 
 
@@ -123,9 +125,9 @@ class AnswerScorer:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of prompt and answer; what was not prefilled of them counts as cached."""
-        asked = self._prompt_tokens + len(self._tokens)
-        return Usage(prompt_tokens=asked, cached_tokens=max(0, asked - self._work.prefilled))
+        """Tokens of prompt and answer; what was not prefilled of the prompt's counts as cached."""
+        cached = max(0, self._prompt_tokens - self._work.prefilled)
+        return Usage(prompt_tokens=self._prompt_tokens + len(self._tokens), cached_tokens=cached)
 
     @property
     def seconds(self) -> float:
