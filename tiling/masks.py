@@ -5,6 +5,7 @@ regions with `;` between them, in level-0 pixels or percent of the image as IIIF
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from gigavqa.tiling.region_grammar import parse_region
 MaskKind = Literal["black", "mean", "blur"]
 
 _MASK = re.compile(r"(?:(black|mean)|blur:([1-9]\d{0,3}))(?:@(.+))?", re.ASCII)
+_PLAIN: Mapping[str | None, MaskKind] = {"black": "black", "mean": "mean"}
 _LONGEST_TEXT = 2000
 _SCHEMES = ("pixels", "pct")
 
@@ -57,8 +59,7 @@ def parse_mask(text: str) -> Mask:
     named = tuple(regions.split(";")) if regions else ()
     for region in named:
         _require_region(region)
-    kind: MaskKind = "blur" if radius else plain
-    return Mask(kind, int(radius or 0), named)
+    return Mask(_PLAIN.get(plain, "blur"), int(radius or 0), named)
 
 
 def canonical_mask(text: str) -> str:

@@ -88,7 +88,7 @@ class TokenLogprob(Contract):
 class Likelihood(NamedTuple):
     """How likely a forced answer was behind its prompt: natural logarithms of its probability, in all and a token.
 
-    The end of the turn is none of its tokens. Source: equation 6 of VistaHop takes the probability of an answer so.
+    The end of the turn is none of its tokens.
     """
 
     sum: float
