@@ -20,6 +20,7 @@ from gigavqa.reports.report import Report, build_report, report_on_tally, tally_
 from gigavqa.reports.score import score_files
 from gigavqa.reports.tallies import dump_tally, merge_tally
 from gigavqa.tiling.geometry import Size
+from tests.benchmarks.ultravr.good_records import GOOD
 from tests.evaluation.folders import write_dataset
 from tests.evaluation.responses import response
 from tests.reports.tables import table_of
@@ -96,6 +97,15 @@ def test_what_has_no_likelihood_is_refused(dataset: Dataset, changes: dict[str, 
     """Before anything is asked, by the field."""
     with pytest.raises(EvaluationError, match=f"likelihood: .*{why}"):
         prepare_expansion(dataset, job(**changes), CATALOGUE)
+
+
+def test_several_turns_are_refused_and_letters_are_those_shown(tmp_path: Path) -> None:
+    """UltraVR's steps are answered one by one; asked once, the answer is the option's letter."""
+    steps = load_dataset(write_dataset(tmp_path / "steps", GOOD["rs-logic"]))
+    with pytest.raises(EvaluationError, match="likelihood: S4:V2 asks sample 'rs-logic' in several turns"):
+        requests(steps, cells=[{"protocol": "S4", "condition": "V2"}])
+    once = requests(steps, cells=[{"protocol": "S0", "condition": "V2"}])
+    assert [one.turns[0].forced for one in once] == ["B", "B"]
 
 
 @pytest.mark.parametrize("mask", ["grey", "black@pct:0,0,9,9"])
