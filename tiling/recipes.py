@@ -1,7 +1,7 @@
 """Recipes of rasters, decided from the image's header before any pixel is read."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
@@ -12,6 +12,7 @@ from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.ground.places import describe_ground
 from gigavqa.tiling.headers import Header, header_of
 from gigavqa.tiling.image_part import WHOLE
+from gigavqa.tiling.masks import Mask, parse_mask
 from gigavqa.tiling.opening import open_file
 from gigavqa.tiling.views import View, plan_view
 
@@ -44,12 +45,23 @@ class Recipe:
         return (*own, self.plan.raster)
 
     @property
+    def mask(self) -> Mask | None:
+        """What hides it; None where nothing does."""
+        return parse_mask(self.view.mask) if self.view.mask else None
+
+    @property
+    def unmasked(self) -> "Recipe":
+        """The same view without its mask."""
+        return replace(self, view=self.view.model_copy(update={"mask": ""}))
+
+    @property
     def key(self) -> str:
-        """Names the raster's pixels: content, tone, region, sizing, raster size, filter; the same in every process."""
+        """Names the raster's pixels: content, region, sizing, raster size, filter, tone, mask; the same everywhere."""
         parts: tuple[object, ...] = (
             _VERSION, self.digest, self.region, self.downsampled, self.plan.raster, self.plan.filter,
         )  # fmt: skip
         parts += (self.tone,) if self.tone else ()
+        parts += (f"mask={self.view.mask}",) if self.view.mask else ()
         return hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=KEY_DIGITS // 2).hexdigest()
 
 

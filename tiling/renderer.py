@@ -21,7 +21,7 @@ from gigavqa.tiling.passes import RecipePixels, RenderPass, plan_passes
 from gigavqa.tiling.pyramid import OnProgress
 from gigavqa.tiling.recipes import Recipe, plan_raster
 from gigavqa.tiling.remote.images import RemoteStats
-from gigavqa.tiling.rendering import Raster, make_raster
+from gigavqa.tiling.rendering import Raster, blank_raster, make_raster, mask_raster
 from gigavqa.tiling.roots import ImageRoot
 from gigavqa.tiling.store import RasterStore
 from gigavqa.tiling.views import View
@@ -126,10 +126,8 @@ class Renderer:
             except Exception as error:  # noqa: BLE001 - handed on to whoever waits
                 awaited.append(PendingRaster(look, 0, _failed_future(error)))
                 continue
-            future, is_mine = self._cache.claim(recipe.key)
+            future = self._claim(ShownImage(path, recipe.tone), recipe, to_make)
             awaited.append(PendingRaster(look, recipe.plan.visual_tokens, future))
-            if is_mine and not self._find(recipe):
-                to_make.setdefault(ShownImage(path, recipe.tone), []).append(recipe)
         return awaited, [work for image, recipes in to_make.items() for work in self._plan_work(image, recipes)]
 
     def measure(self, looks: Sequence[ViewRequest], budget: VisualBudget) -> list[int]:
@@ -142,6 +140,8 @@ class Renderer:
         Blocks. Raises OSError where the disk takes nothing.
         """
         if self._store is None or not _is_worth_keeping(raster.source_size, raster.pixels.size // 3):
+            return False
+        if raster.view.mask:  # made anew of the raster without, which is kept
             return False
         return self._store.put(raster)
 
@@ -167,6 +167,30 @@ class Renderer:
         cache = self._cache
         own = self._renders, self._passes, cache.hits, self._found, cache.bytes, self._ingests
         return RendererStats(*own, remote_stats())
+
+    def _claim(self, image: ShownImage, recipe: Recipe, to_make: dict[ShownImage, list[Recipe]]) -> "Future[Raster]":
+        """Return a raster that is there, or will be; what must be rendered for it goes into `to_make`.
+
+        What a mask hides is never rendered by itself: the raster without it is, once for both.
+        """
+        future, is_mine = self._cache.claim(recipe.key)
+        mask = recipe.mask
+        if not is_mine or (mask is None and self._find(recipe)):
+            return future
+        if mask is None:
+            to_make.setdefault(image, []).append(recipe)
+        elif mask.is_blank:
+            self._cache.fulfil(blank_raster(recipe))
+        else:
+            self._claim(image, recipe.unmasked, to_make).add_done_callback(partial(self._mask, recipe))
+        return future
+
+    def _mask(self, recipe: Recipe, shown: "Future[Raster]") -> None:
+        """Hide parts of a raster once it is there."""
+        try:
+            self._cache.fulfil(mask_raster(shown.result(), recipe))
+        except BaseException as error:  # noqa: BLE001 - handed on to everyone who waits
+            self._cache.fail(recipe.key, error)
 
     def _bytes_of(self, look: ViewRequest, budget: VisualBudget) -> int:
         try:

@@ -10,6 +10,7 @@ from gigavqa.tiling.budgets.base import VisualBudget
 from gigavqa.tiling.file_facts import cached_identity
 from gigavqa.tiling.geometry import Region, Size
 from gigavqa.tiling.ingest import RenderSource, find_render_sources
+from gigavqa.tiling.masked_pixels import blank_pixels, mask_pixels
 from gigavqa.tiling.passes import RecipePixels, plan_passes
 from gigavqa.tiling.recipes import Recipe, plan_raster
 from gigavqa.tiling.sources.base import Pixels
@@ -46,8 +47,11 @@ def render(path: Path, view: View, budget: VisualBudget, num_images: int = 1, py
     """
     identity = cached_identity(path, None, view.show, view.region)
     recipe = plan_raster(identity, view, budget, num_images)
-    ((source, _),) = find_render_sources(path, pyramids, [recipe])
-    return make_raster(render_recipe(source, recipe))
+    if (mask := recipe.mask) and mask.is_blank:
+        return blank_raster(recipe)
+    ((source, _),) = find_render_sources(path, pyramids, [recipe.unmasked if mask else recipe])
+    made = make_raster(render_recipe(source, recipe.unmasked if mask else recipe))
+    return mask_raster(made, recipe) if mask else made
 
 
 def render_recipe(of: RenderSource, recipe: Recipe) -> RecipePixels:
@@ -56,6 +60,18 @@ def render_recipe(of: RenderSource, recipe: Recipe) -> RecipePixels:
     for each in plan_passes(*of, [recipe]):
         each.run(made.append)
     return made[0]
+
+
+def blank_raster(recipe: Recipe) -> Raster:
+    """Return the raster of a recipe whose mask leaves nothing of the image, of which no pixel is read."""
+    return make_raster(RecipePixels(recipe, 0, 1.0, blank_pixels(recipe.plan.raster)))
+
+
+def mask_raster(shown: Raster, recipe: Recipe) -> Raster:
+    """Return the raster of a recipe with a mask, made of the one without."""
+    assert recipe.mask is not None
+    pixels = mask_pixels(shown.pixels, recipe.mask, recipe)
+    return make_raster(RecipePixels(recipe, shown.level, shown.downsample, pixels))
 
 
 def make_raster(painted: RecipePixels) -> Raster:

@@ -11,6 +11,7 @@ from gigavqa.tiling.budgets.base import RasterPlan, VisualBudget
 from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.errors import BudgetError, RegionError, quote_text
 from gigavqa.tiling.geometry import MicronsPerPixel, Region, Size, fit_longest_side, resolve_region
+from gigavqa.tiling.masks import canonical_mask, parse_mask
 from gigavqa.tiling.slides.microns import scaled_to_microns
 
 _LONGEST = re.compile(r"longest:([1-9]\d{0,8})", re.ASCII)
@@ -77,7 +78,12 @@ class View(BaseModel):
         description="how the image's samples become 8-bit colours; empty for as they are",
         examples=["bands=4,3,2 stretch=percentile:2:98"],
     )
-
+    mask: str = Field(
+        default="",
+        exclude_if=operator.not_,
+        description="what hides the view, or parts of it, at the same size; empty for nothing",
+        examples=["black", "mean", "blur:32", "black@pct:10,10,5,5"],
+    )
     pin: str = Field(
         default="",
         pattern="^(v[0-9a-f]{32})?$",
@@ -89,6 +95,11 @@ class View(BaseModel):
     @classmethod
     def _known_display(cls, text: str) -> str:
         return canonical_display(text)
+
+    @field_validator("mask")
+    @classmethod
+    def _known_mask(cls, text: str) -> str:
+        return canonical_mask(text)
 
     @field_validator("sizing")
     @classmethod
@@ -121,6 +132,8 @@ def plan_view(size: Size, view: View, budget: VisualBudget, num_images: int = 1)
     """Decide what a view of an image of `size` becomes; raises RegionError and BudgetError, which name the image."""
     try:
         region = resolve_region(view.region, size)
+        if view.mask:
+            parse_mask(view.mask).hidden(size, region)
         downsampled = view.downsampled(region.size, size.microns_per_pixel)
         return PlannedView(region, downsampled, budget.plan(downsampled, num_images))
     except (RegionError, BudgetError) as error:

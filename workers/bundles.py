@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from gigavqa.contract.errors import ResponseUnrecordableError
 from gigavqa.contract.leases import Lease
-from gigavqa.contract.requests import InferenceRequest, RequestLabels, Sampling
+from gigavqa.contract.requests import GenerationConstraints, InferenceRequest, RequestLabels, Sampling
 from gigavqa.contract.responses import ClosingAnswer, Response, TurnResponse
 from gigavqa.retrieval.errors import RetrievalError, SourceChangedError
 from gigavqa.runtime.logs import log_context
@@ -22,7 +22,7 @@ from gigavqa.tiling.errors import ImageChangedError, ImageUnavailableError, Tili
 from gigavqa.tiling.rendering import Raster
 from gigavqa.workers.chat import ChatPlayer
 from gigavqa.workers.closing_turn import ClosingTurn, can_close
-from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, with_cache_salt
+from gigavqa.workers.engines.engine import EngineDeadError, EngineError, Message, forced_answer, with_cache_salt
 from gigavqa.workers.engines.supervisor import EngineSupervisor
 from gigavqa.workers.errors import EngineLostError
 from gigavqa.workers.instrumentation import Instrumentation
@@ -200,6 +200,15 @@ class BundlePlayer:
         except EngineError as error:
             return turn.refused(error, partial(make_failure, retryable=False))
 
+    def _without_thought(self, sampling: Sampling) -> Sampling:
+        """Return the sampling of a given answer: no thought may come before it, where the engine takes that."""
+        unthinking = self._unthinking if self._keeper.info.chat_template else {}
+        if not unthinking:
+            return sampling
+        steering = sampling.steering or GenerationConstraints()
+        template = {**unthinking, **steering.template}
+        return sampling.model_copy(update={"steering": steering.model_copy(update={"template": template})})
+
     def _player(
         self, lease: Lease, request: InferenceRequest, priority: int, rasters: Sequence[Raster]
     ) -> ChatPlayer | ToolLoopPlayer:
@@ -211,6 +220,8 @@ class BundlePlayer:
             # Rounds behind the first, and closing turns, go before all chats of their picture that are to begin.
             name = f"{lease.job_id}/{turn_id}"
             asked = with_cache_salt(chat, lease.bundle.cache_salt)
+            if forced_answer(chat) is not None:
+                sampling = self._without_thought(sampling)
             return self._keeper.generate(asked, sampling, name, 2 * priority + first, grow)
 
         script, behind = FixedTurns(request.turns), partial(generate, first=False)

@@ -74,6 +74,8 @@ class ChatPlayer:
     async def _ask(self, index: int, group: asyncio.TaskGroup) -> None:
         try:
             chat = [engine_message(said, self._rasters) for said in self.said(index)]
+            if (forced := self._turns[index].forced) is not None:
+                chat.append(Message("assistant", (forced,)))
             answer = await self._generate(chat, self._request.sampling, f"{self._request.id}/{index}")
         except ContextExceededError as error:
             if self._wrote_too_much(index, error.excess):

@@ -19,8 +19,8 @@ class Candidate:
 
     `program` holds operation and arguments as JSON, `truth` the result; `objects` are the ids of the annotations
     that the truth rests on, `boxes` the evidence in pixels. `balance` names the group in which a build draws truths in
-    equal numbers (`count/ship`): all that a text says; without one it is balanced with no other. `wider` names the group
-    that is left without what tells nothing of the answer (which region, which two objects), where there is one.
+    equal numbers (`count/ship`): all that a text says; without one it is balanced with no other. `wider` names the
+    group that is left without what tells nothing of the answer (which region, which two objects), where there is one.
     `offers` are how many of the program's options a build may offer, preferred first; without it all are.
     """
 

@@ -16,6 +16,11 @@ def is_none(value: object) -> bool:
     return value is None
 
 
+def is_false(value: bool) -> bool:
+    """Return whether a field is left out of JSON: it does not hold."""
+    return not value
+
+
 def is_empty(value: Sized) -> bool:
     """Return whether a field is left out of JSON: it holds no items."""
     return not value

@@ -4,11 +4,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import FailFast, Field, PositiveInt
+from pydantic import FailFast, Field, PositiveInt, field_validator
 
 from gigavqa.contract.base import Contract, is_none
 from gigavqa.contract.requests import Condition
 from gigavqa.contract.tool_loops import MAX_ROUNDS
+from gigavqa.tiling.masks import parse_mask
 
 OptionValue = bool | int | float | str | None
 ClosingSetting = Literal["choice", "number", "boolean", "json", "auto"]
@@ -17,6 +18,10 @@ MAX_JUDGED_JOBS = 100
 """Jobs at most whose answers one job judges."""
 JUDGE: Literal["judge"] = "judge"
 """Protocol of the requests of a job that judges; no benchmark has one of that name."""
+
+
+LIKELIHOOD: Literal["likelihood"] = "likelihood"
+"""Protocol of the requests of a job that weighs answers; no benchmark has one of that name."""
 
 
 class JobStatus(StrEnum):
@@ -90,10 +95,27 @@ class JobSpec(Contract):
         description="asks for the answer alone in one more turn behind each free answer, held by the engine to the "
         "options' letters (choice), a number, true or false (boolean), or an object (json); auto: whichever fits",
     )
+    likelihood: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        examples=["black"],
+        description="asks how likely the model holds each sample's answer, once with its views shown and once behind "
+        "this mask (black, mean or blur:RADIUS), in place of asking for answers",
+    )
     metadata: dict[str, str] = Field(default_factory=dict)
     judge: JudgeSpec | None = Field(
         default=None, exclude_if=is_none, description="makes the models judges of what other jobs were answered"
     )
+
+    @field_validator("likelihood")
+    @classmethod
+    def _known_mask(cls, text: str | None) -> str | None:
+        if text is None:
+            return None
+        mask = parse_mask(text)
+        if mask.regions:
+            raise ValueError(f"mask '{text}' names regions, which samples do not share; leave @... out")
+        return str(mask)
 
 
 class SpecSummary(Contract):
@@ -111,6 +133,7 @@ class SpecSummary(Contract):
         default=None, description="how many samples are named; all are asked when it is null"
     )
     closing: ClosingSetting | None = Field(default=None, exclude_if=is_none)
+    likelihood: str | None = Field(default=None, exclude_if=is_none)
     metadata: dict[str, str] = Field(default_factory=dict)
     judge: JudgeSpec | None = Field(default=None, exclude_if=is_none)
 

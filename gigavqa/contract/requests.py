@@ -63,11 +63,15 @@ class Sampling(Decoding):
 class Turn(Contract):
     """One question of a chat: texts and views in the order in which the model gets them.
 
-    `given` is an answer put into the history in place of the model's own.
+    `given` is an answer put into the history in place of the model's own. `forced` is the answer that the model is
+    held to: how likely it was is told, and nothing is generated.
     """
 
     parts: tuple[MessagePart, ...] = Field(min_length=1)
     given: str | None = None
+    forced: str | None = Field(
+        default=None, min_length=1, exclude_if=is_none, description="the answer whose likelihood is asked, word by word"
+    )
     asks: str | None = Field(default=None, description="what it asks for, by the benchmark's name; None: the question")
 
     @property
@@ -153,6 +157,14 @@ class InferenceRequest(RequestLabels):
         """The views of all messages, in order."""
         earlier = tuple(part for said in self.before for part in said.parts if isinstance(part, View))
         return earlier + tuple(view for turn in self.turns for view in turn.views)
+
+    @model_validator(mode="after")
+    def _can_be_forced(self) -> Self:
+        if any(turn.forced is not None for turn in self.turns[:-1]):
+            raise ValueError("only the last turn's answer can be forced")
+        if self.turns[-1].forced is not None and (self.loop or self.closing or self.turns[-1].given is not None):
+            raise ValueError("behind an answer that is forced nothing is asked, and none is given in its place")
+        return self
 
     @model_validator(mode="after")
     def _can_loop(self) -> Self:

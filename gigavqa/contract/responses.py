@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Literal
+from math import fsum
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue, PositiveInt
 
-from gigavqa.contract.base import Contract, is_empty, is_none
+from gigavqa.contract.base import Contract, is_empty, is_false, is_none
 from gigavqa.contract.requests import ClosingKind, RequestLabels, Sampling, VersionedModel
 from gigavqa.contract.tool_loops import StopReason, ToolCall
 from gigavqa.tiling.geometry import Size
@@ -84,6 +85,21 @@ class TokenLogprob(Contract):
     top_logprobs: tuple["TokenLogprob", ...] | None = Field(default=None, exclude_if=is_none)
 
 
+class Likelihood(NamedTuple):
+    """How likely a forced answer was behind its prompt: natural logarithms of its probability, in all and a token.
+
+    The end of the turn is none of its tokens.
+    """
+
+    sum: float
+    tokens: int
+
+    @property
+    def mean(self) -> float:
+        """The mean a token."""
+        return self.sum / self.tokens
+
+
 OnTokens = Callable[[int, str, tuple[TokenLogprob, ...] | None], None]
 """Is told how many characters an answer had, what is behind them now, and the logprobs of that where asked for.
 
@@ -92,10 +108,16 @@ Nothing is behind them where the last tokens wrote nothing: then their logprobs 
 
 
 class TurnResponse(Contract):
-    """The raw answer to one turn."""
+    """The raw answer to one turn.
+
+    Of one that was `forced` the text was not generated, and `logprobs` are those of its tokens where they stand.
+    """
 
     text: str
     finish_reason: str = Field(description="stop, length or content_filter", examples=["stop"])
+    forced: bool = Field(
+        default=False, exclude_if=is_false, description="whether the text was given, and its likelihood asked"
+    )
     asks: str | None = Field(default=None, description="what the turn asked for; None: the question")
     logprobs: tuple[TokenLogprob, ...] | None = Field(default=None, exclude_if=is_none)
     usage: Usage = Usage()
@@ -104,6 +126,13 @@ class TurnResponse(Contract):
         default=None, exclude_if=is_none, description="what a server elsewhere called the model that answered"
     )
     call: ToolCall | None = Field(default=None, exclude_if=is_none, description="what the answer asked of the worker")
+
+    @property
+    def likelihood(self) -> Likelihood | None:
+        """How likely a forced answer was; None of any other."""
+        if not self.forced or not self.logprobs:
+            return None
+        return Likelihood(fsum(one.logprob for one in self.logprobs), len(self.logprobs))
 
     @property
     def is_empty(self) -> bool:

@@ -60,6 +60,13 @@ class ClosingForm:
         words = f"a JSON object of the form {_skeleton(self.schema)} that holds {self.words}"
         return self._asked(kind, words, f"{_no_answer_object(self.schema)} in its place", held, _OBJECT_TOKENS)
 
+    @property
+    def right_choice(self) -> str | None:
+        """The letter of the right option, as it was shown; None of other forms, and where none is right."""
+        letters = (self.bare.choice or ()) if self.kind == "choice" and self.bare else ()
+        values = ((letter, self.read(letter)) for letter in letters)
+        return next((letter for letter, value in values if value is not None and self.is_right(value)), None)
+
     def value_of(self, text: str) -> str | None:
         """Return what a closing turn answered, None where that is none.
 

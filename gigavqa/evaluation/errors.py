@@ -99,6 +99,10 @@ class ClosingUnavailableError(EvaluationError):
     """A closing turn is asked for that fits the answer of no sample."""
 
 
+class LikelihoodUnavailableError(EvaluationError):
+    """The likelihood of answers is asked for where no answer can be held against a picture."""
+
+
 class EvidenceMissingError(EvaluationError):
     """Evidence is asked for (V3, V4), or images with or without it (V5, V6), of samples where that cannot be shown."""
 

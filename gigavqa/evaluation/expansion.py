@@ -10,13 +10,19 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from gigavqa.catalogue.entry import CatalogueEntry, Decoding
-from gigavqa.contract.jobs import Cell, ClosingSetting, JobSpec
-from gigavqa.contract.requests import Closing, ClosingKind, InferenceRequest, Sampling, Turn
+from gigavqa.contract.jobs import LIKELIHOOD, Cell, ClosingSetting, JobSpec
+from gigavqa.contract.requests import Closing, InferenceRequest, Sampling, Turn
 from gigavqa.evaluation.capabilities import AnswerForms, CellRules, JobOptions, PaperSettings
 from gigavqa.evaluation.chat_order import order_chats
 from gigavqa.evaluation.chats import Chat, Scene, SizeOf
 from gigavqa.evaluation.datasets import Dataset
-from gigavqa.evaluation.errors import ClosingUnavailableError, SampleUnknownError, SamplingInvalidError
+from gigavqa.evaluation.errors import (
+    ClosingUnavailableError,
+    LikelihoodUnavailableError,
+    SampleUnknownError,
+    SamplingInvalidError,
+)
+from gigavqa.evaluation.likelihood_chats import require_weighable, weighed_answer, weighing_chats
 from gigavqa.evaluation.options import ViewOptions, read_options
 from gigavqa.evaluation.packed_samples import ChosenSamples
 from gigavqa.evaluation.plans import select_cells
@@ -53,7 +59,7 @@ class Expansion:
     @property
     def num_requests(self) -> int:
         """The number of requests."""
-        return self.num_asked * self._times
+        return self.num_asked * self._times * (1 if self.spec.likelihood is None else 2)
 
     @cached_property
     def num_asked(self) -> int:
@@ -84,7 +90,12 @@ class Expansion:
         return self.dataset.show_of(image, self.shown.show)
 
     def remarks(self) -> Iterator[str]:
-        """Yield what to know of how the job asks: which requests get no closing turn, where it wants them."""
+        """Yield what to know of how the job asks: which requests get no closing turn, or are not weighed."""
+        if self.spec.likelihood is not None and (left := len(self.samples) * len(self.cells) - self.num_asked):
+            yield (
+                f"likelihood: {left} of {len(self.samples) * len(self.cells)} pairs of a sample and a cell are not "
+                "weighed: their answer is not known, or they are not asked so"
+            )
         if unclosed := self.unclosed:
             requests = Counter({kind: number * self._times for kind, number in unclosed.items()})
             yield (
@@ -109,6 +120,8 @@ class Expansion:
         return len(self.decodings) * self.spec.repeats
 
     def _applies(self, sample: Sample, cell: Cell) -> bool:
+        if self.spec.likelihood is not None and not weighed_answer(self._forms, sample, cell.protocol):
+            return False
         return self._rules.applies(sample, cell)
 
     @cached_property
@@ -156,24 +169,26 @@ class Expansion:
 
     def _ask(self, samples: Sequence[Sample], size_of: SizeOf) -> "Sequence[_PlannedChat]":
         asked = ((sample, cell) for cell in self.cells for sample in samples if self._applies(sample, cell))
-        return order_chats(
-            _PlannedChat(
-                sample,
-                cell,
-                ask_sample(self.dataset, sample, cell, size_of, self._choices),
-                self._closing(sample, cell),
-            )
-            for sample, cell in asked
-        )
+        return order_chats(chat for one in asked for chat in self._plan(*one, size_of))
+
+    def _plan(self, sample: Sample, cell: Cell, size_of: SizeOf) -> "Iterator[_PlannedChat]":
+        """Yield the chat that asks a sample in a cell, or those that weigh its answer."""
+        chat, mask = ask_sample(self.dataset, sample, cell, size_of, self._choices), self.spec.likelihood
+        if mask is None:
+            yield _PlannedChat(sample, cell, chat, self._closing(sample, cell))
+            return
+        answer = weighed_answer(self._forms, sample, cell.protocol)
+        for weighed in weighing_chats(chat, sample, cell, answer, mask):
+            yield _PlannedChat(sample, cell, weighed.chat, ending=weighed.ending)
 
     def _request(self, asked: "_PlannedChat", model: str, settings: Mapping[str, Any], repeat: int) -> InferenceRequest:
         identity = request_id(asked.sample.id, asked.cell, model, repeat)
-        closing = asked.closing.kind if asked.closing else None
+        ending = asked.closing.kind if asked.closing else asked.ending
         return InferenceRequest(
-            request_id=request_id(asked.sample.id, asked.cell, model, repeat, closing),
+            request_id=request_id(asked.sample.id, asked.cell, model, repeat, ending),
             sample_id=asked.sample.id,
             model=model,
-            protocol=asked.cell.protocol,
+            protocol=LIKELIHOOD if asked.ending else asked.cell.protocol,
             condition=asked.cell.condition,
             repeat=repeat,
             prompt_version=asked.chat.prompt_version,
@@ -188,12 +203,13 @@ class Expansion:
 
 
 class _PlannedChat(NamedTuple):
-    """The chat that asks one sample in one cell."""
+    """The chat that asks one sample in one cell; `ending` tells those apart that weigh its answer."""
 
     sample: Sample
     cell: Cell
     chat: Chat
     closing: Closing | None = None
+    ending: str = ""
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -212,8 +228,12 @@ def prepare_expansion(dataset: Dataset, spec: JobSpec, catalogue: Mapping[str, C
     samples = _select_samples(dataset, spec)
     require_reachable_truths(samples, dataset.samples, AnswerForms.of(dataset.benchmark).answer_form)
     CellRules.of(dataset.benchmark).validate(samples, choices.cells)
+    if spec.likelihood is not None:
+        require_weighable(spec, choices.cells, CellRules.of(dataset.benchmark))
     expansion = Expansion(dataset, spec, samples, *choices)
     _require_closing(expansion)
+    if spec.likelihood is not None and not expansion.num_asked:
+        raise LikelihoodUnavailableError("likelihood: no sample has a known answer that is asked in these cells")
     return expansion
 
 
@@ -320,10 +340,10 @@ def decoding_of(entry: CatalogueEntry, papers: Mapping[str, float | int], spec: 
         raise SamplingInvalidError(describe_faults(error, "sampling")) from error
 
 
-def request_id(sample_id: str, cell: Cell, model: str, repeat: int, closing: ClosingKind | None = None) -> str:
-    """Readable identity of a request within its job; one with a closing turn is another than one without."""
+def request_id(sample_id: str, cell: Cell, model: str, repeat: int, ending: str = "") -> str:
+    """Readable identity of a request within its job; with another `ending`, such as a closing turn, it is another."""
     rounds = "" if cell.rounds is None else f"-n{cell.rounds}"
-    closed = "" if closing is None else f"+{closing}"
+    closed = f"+{ending}" if ending else ""
     return f"{sample_id}:{cell.protocol}-{cell.condition}{rounds}{closed}:{model}:{repeat}"
 
 

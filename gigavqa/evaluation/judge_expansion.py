@@ -21,7 +21,7 @@ from gigavqa.evaluation.packed_samples import ChosenSamples
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
 
-_UNUSED_FIELDS = ("plan", "cells", "rounds", "repeats", "samples", "closing")
+_UNUSED_FIELDS = ("plan", "cells", "rounds", "repeats", "samples", "closing", "likelihood")
 """What a job that judges does not choose: it asks about whatever the judged jobs were answered."""
 
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from gigavqa.contract.flaws import fault_of, flaw_of, flaws_of
 from gigavqa.contract.requests import RequestLabels, Sampling
-from gigavqa.contract.responses import ClosingAnswer, Failure, RasterRecord, Response, TurnResponse
+from gigavqa.contract.responses import ClosingAnswer, Failure, Likelihood, RasterRecord, Response, TurnResponse
 from gigavqa.contract.tool_loops import StopReason
 from gigavqa.evaluation.reply_costs import ReplyCost
 
@@ -53,7 +53,8 @@ class Reply(NamedTuple):
 
     `filtered` and `empty`, ended without a token written, are said of a reply of which any turn was so. `capped` is
     not 0 where a server elsewhere ended the text before its limit of tokens: so many had prompt and answer by then.
-    `closing` is what the turn behind the text was answered. `cut_steps` are those whose turns ended for length.
+    `closing` is what the turn behind the text was answered, `likelihood` how likely the model holds a text that it was
+    given. `cut_steps` are those whose turns ended for length.
     """
 
     labels: RequestLabels
@@ -75,6 +76,7 @@ class Reply(NamedTuple):
     capped: int = 0
     closing: ClosingAnswer | None = None
     cut_steps: frozenset[str] = frozenset()
+    likelihood: Likelihood | None = None
 
     @property
     def is_unanswered(self) -> bool:
@@ -176,6 +178,7 @@ def reply_of(response: Response) -> Reply:
         capped=_tokens(final) if final and is_early and is_elsewhere else 0,
         closing=response.closing,
         cut_steps=frozenset(turn.asks for turn in turns if turn.asks is not None and turn.finish_reason == "length"),
+        likelihood=final.likelihood if final else None,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gigavqa.contract.flaws import flaw_of
-from gigavqa.contract.jobs import JUDGE
+from gigavqa.contract.jobs import JUDGE, LIKELIHOOD
 from gigavqa.contract.responses import FINISH_REASONS, Response
 from gigavqa.contract.schema_versions import read_response, upgrade_response_fields
 from gigavqa.evaluation.errors import Problem, ResponsesInvalidError
@@ -159,7 +159,7 @@ class _ResponseReader:
         )
 
     def _require_known_protocol(self, name: str) -> None:
-        if self._known and name not in (*self._known, JUDGE):
+        if self._known and name not in (*self._known, JUDGE, LIKELIHOOD):
             near = did_you_mean(name, self._known)
             raise ValueError(f"protocol: '{name}' is none of {', '.join(self._known)}{near}")
 

@@ -7,11 +7,12 @@ from cachetools import LRUCache
 
 from gigavqa.answers.boxes import BoxFrame
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.jobs import JUDGE
+from gigavqa.contract.jobs import JUDGE, LIKELIHOOD
 from gigavqa.evaluation.capabilities import AnswerForms, judgement_reader
 from gigavqa.evaluation.closing_turns import ClosingForm, ClosingReading, read_closing
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.judgements import case_of
+from gigavqa.evaluation.likelihoods import likelihood_verdict
 from gigavqa.evaluation.replies import Reply
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
@@ -67,6 +68,8 @@ class SampleJudges:
         self.judged += 1
         if reply.protocol == JUDGE:
             return self._judgement(reply)
+        if reply.protocol == LIKELIHOOD:
+            return likelihood_verdict(reply)
         return self.of(position)(reply, self._frame(reply))
 
     def closing(self, reply: Reply, position: int, verdict: Verdict[Any] | None) -> ClosingReading | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gigavqa.contract.responses import Usage
+from gigavqa.evaluation.likelihoods import LikelihoodTally
 from gigavqa.evaluation.outcome_changes import OutcomeChange
 from gigavqa.evaluation.replies import Provenance, Reply, ReplyRank
 from gigavqa.evaluation.reply_costs import WorkTally
@@ -157,6 +158,8 @@ class Tally:
         """Sizes at which each place of a picture was shown, in pixels, each with one of the cells that showed it so."""
         self.closing: dict[CellKey, ClosingTokens] = defaultdict(ClosingTokens)
         """What closing turns took, by cell; of a reply that was asked for again, both."""
+        self.likelihoods = LikelihoodTally()
+        """How likely answers are that were given."""
         self.work = WorkTally()
         """What the replies took; of a reply that was asked for again, both."""
         self.revised: Counter[OutcomeChange] = Counter()
@@ -179,6 +182,7 @@ class Tally:
             return
         if not self.rows.add(key, reply, position, self._score(reply, position)):
             return
+        self.likelihoods.add(reply, position)
         self.work.add(reply.spent, reply.rasters, reply.created)
         if reply.closing:
             self.closing[key] = self.closing[key].plus(ClosingTokens.of(reply.closing.usage))

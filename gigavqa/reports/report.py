@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gigavqa.catalogue.entry import CatalogueEntry
-from gigavqa.contract.jobs import JUDGE, Cell, Job, JobSpec, OptionValue
+from gigavqa.contract.jobs import JUDGE, LIKELIHOOD, Cell, Job, JobSpec, OptionValue
 from gigavqa.contract.responses import Response
 from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import CellRules, ChatDetails, PaperSettings, ReaderVersions
@@ -24,13 +24,14 @@ from gigavqa.evaluation.replies import Reply, reply_of
 from gigavqa.evaluation.reply_costs import WorkTotals
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.score_frame import CellKey, ScoreFrame
-from gigavqa.evaluation.scores import Scores
-from gigavqa.evaluation.tables import Caveat, Figure, Table
+from gigavqa.evaluation.scores import AnyScores, Scores
+from gigavqa.evaluation.tables import Caveat, Contents, Figure, Table
 from gigavqa.evaluation.tally import Tally
 from gigavqa.reports.caveats import collect_caveats
 from gigavqa.reports.closing_table import closing_tables
 from gigavqa.reports.judge_tables import judge_caveats, judgement_contents
 from gigavqa.reports.leakage_table import find_leakage, leakage_caveats, leakage_tables
+from gigavqa.reports.likelihood_tables import likelihood_contents
 from gigavqa.reports.reading_rules import rules_table
 
 
@@ -81,6 +82,9 @@ class JobFacts(_ReportBase):
     options: dict[str, OptionValue]
     sampling: dict[str, Any] = Field(description="what it set besides the models' own decoding")
     closing: str | None = Field(default=None, description="kind of its closing turns; null where it had none")
+    likelihood: str | None = Field(
+        default=None, description="the mask behind which it weighed answers; null where it asked for them"
+    )
     judges: tuple[str, ...] = Field(default=(), description="ids of the jobs whose answers its models judged")
 
     @classmethod
@@ -160,10 +164,10 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
     """Fill the tables from what was counted. Raises JudgesMixedError where replies of judges are among others."""
     benchmark = dataset.benchmark
     frame = tally.frame()
-    is_judging = _is_judging(frame, specs)
+    kind = _kind_of(frame, specs)
     asked = (
         _count_recorded(dataset, frame)
-        if is_judging
+        if kind
         else _count_asked(dataset, specs)
         if specs
         else _count_assumed(dataset, frame)
@@ -178,8 +182,8 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         tally.unknown,
     )
     cells = score_cells(scores, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
-    leakage = () if is_judging else find_leakage(scores)
-    findings = judgement_contents(scores) if is_judging else benchmark.report(scores)
+    leakage = () if kind else find_leakage(scores)
+    findings = _find(kind, scores, tally, benchmark)
     return Report(
         benchmark=benchmark.name,
         title=benchmark.title,
@@ -210,6 +214,15 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
     )
 
 
+def _find(kind: str, scores: AnyScores, tally: Tally, benchmark: Benchmark[Any, Any]) -> Contents:
+    """Return what is special to the replies: of judges, of weighed answers, or of the benchmark's own."""
+    if kind == JUDGE:
+        return judgement_contents(scores)
+    if kind == LIKELIHOOD:
+        return likelihood_contents(scores, tally.likelihoods, benchmark.grouping)
+    return benchmark.report(scores)
+
+
 def versions_of(dataset: Dataset) -> dict[str, str]:
     """Versions of what reads and judges the replies to a data set, by what it reads; models that judge by name."""
     models = {"judge": ", ".join(dataset.panel.names)} if dataset.panel.judges else {}
@@ -217,12 +230,20 @@ def versions_of(dataset: Dataset) -> dict[str, str]:
     return {**readers_of(ReaderVersions.of(dataset.benchmark).versions), **models, **people}
 
 
-def _is_judging(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> bool:
-    """Return whether the replies are those of judges. Raises JudgesMixedError where some are, and others are not."""
-    kinds = {key.protocol == JUDGE for key in frame.cells} | {spec.judge is not None for spec in specs}
-    if len(kinds) > 1:
+def _kind_of(frame: ScoreFrame[Any], specs: Sequence[JobSpec]) -> str:
+    """Return the protocol of replies that answer nothing: those of judges, and those that weigh answers; else ''.
+
+    Raises JudgesMixedError where some do, and others do not.
+    """
+    kinds = {key.protocol if key.protocol in (JUDGE, LIKELIHOOD) else "" for key in frame.cells}
+    kinds |= {JUDGE if spec.judge else LIKELIHOOD if spec.likelihood else "" for spec in specs}
+    if len(kinds) > 1 and JUDGE in kinds:
         raise JudgesMixedError("some responses are a judge's; name them as `judge`, and what was judged beside")
-    return True in kinds
+    if len(kinds) > 1:
+        raise JudgesMixedError(
+            "some responses tell how likely a given answer is, and others are answers; report on them apart"
+        )
+    return next(iter(kinds), "")
 
 
 def _ids_of(models: Iterable[str], catalogue: Mapping[str, CatalogueEntry]) -> set[str]:

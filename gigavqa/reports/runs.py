@@ -82,7 +82,7 @@ class Runs:
         """Return a job's tally, as `dump_tally` writes it, under its models' names here."""
         if job_id not in self.names:
             return told
-        by_model = ("cells", "provenance", "prompts", "sizes", "closing")
+        by_model = ("cells", "provenance", "prompts", "sizes", "closing", "likelihoods")
         named = {key: [[self._name(job_id, model), *rest] for model, *rest in told[key]] for key in by_model}
         return {**told, **named}
 

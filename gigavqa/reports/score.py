@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.catalogue.load import load_catalogue
-from gigavqa.contract.jobs import JUDGE
+from gigavqa.contract.jobs import JUDGE, LIKELIHOOD
 from gigavqa.evaluation.capabilities import CellRules, ProgramFiles, explain_unfit, judgement_reader
 from gigavqa.evaluation.datasets import Dataset, load_for_scoring
 from gigavqa.evaluation.judgements import Panel
@@ -57,7 +57,7 @@ def _describe_unfit(dataset: Dataset) -> Callable[[Reply], str]:
 
     def unfit(reply: Reply) -> str:
         position = dataset.positions.get(reply.sample_id)
-        if position is None or reply.protocol == JUDGE:
+        if position is None or reply.protocol in (JUDGE, LIKELIHOOD):
             return ""
         sample = dataset.samples[position]
         why = explain_unfit(rules, sample, reply.protocol, reply.labels.condition, benchmark.protocols)

@@ -18,13 +18,14 @@ from gigavqa.evaluation.benchmark import Benchmark
 from gigavqa.evaluation.capabilities import ReaderVersions
 from gigavqa.evaluation.closing_turns import ClosingOutcome
 from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.likelihoods import AnswerWeight, WeighedCell
 from gigavqa.evaluation.outcome_changes import ALIKE, UNKNOWN, OutcomeChange, readers_of
 from gigavqa.evaluation.replies import Provenance
 from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore
 from gigavqa.evaluation.tally import ClosingTokens, ShownRegion, Tally
 from gigavqa.reports.report import versions_of
 
-_SCHEMA_VERSION = 11  # another one makes tallies anew: decision 0012
+_SCHEMA_VERSION = 12  # another one makes tallies anew: decision 0012
 """Version of how a tally is written."""
 
 
@@ -53,6 +54,7 @@ def dump_tally(tally: Tally) -> dict[str, Any]:
         "digests": [[*place, sorted(digests)] for place, digests in tally.digests.items()],
         "sizes": [[*place, [*sizes.items()]] for place, sizes in tally.sizes.items()],
         "closing": [[*key, *tokens] for key, tokens in sorted(tally.closing.items())],
+        "likelihoods": [[*cell, *rest] for cell, *rest in tally.likelihoods],
         "work": tally.work.plain,
     }
 
@@ -133,6 +135,9 @@ def merge_tally(tally: Tally, job_id: str, told: Mapping[str, Any], benchmark: B
     for *place, prompt, cached, decoded in told["closing"]:
         key = CellKey(*place)
         tally.closing[key] = tally.closing[key].plus(ClosingTokens(prompt, cached, decoded))
+    for model, asked, condition, mask, position, created, weight in told["likelihoods"]:
+        cell = WeighedCell(model, asked, condition, mask)
+        tally.likelihoods.note(cell, position, created, AnswerWeight(*weight))
     tally.work.merge(told["work"])
     for *revised, count in told.get("revised", ()):
         tally.revised[OutcomeChange._make(_lists_to_tuples(revised))] += count

@@ -11,6 +11,7 @@ from gigavqa.catalogue.entry import CatalogueEntry, Decoding
 from gigavqa.contract.requests import GenerationConstraints, Sampling, StructuredOutput
 from gigavqa.runtime.validation import faults_at
 from gigavqa.service.openai.chat_messages import MOST_MESSAGES, ChatMessage, RequestModel, as_list
+from gigavqa.service.openai.forced_answers import forced_faults, unforced_faults
 from gigavqa.service.openai.refused_fields import CHAT_FIELDS, field_faults
 from gigavqa.service.openai.tools import MOST_TOOLS, NamedToolChoice, Tool, ToolChoice, calls_schema
 
@@ -101,6 +102,13 @@ class ChatCompletionRequest(BaseModel):
     tools: Annotated[tuple[Tool, ...], BeforeValidator(as_list), Field(max_length=MOST_TOOLS)] = ()
     tool_choice: ToolChoice = None
     parallel_tool_calls: bool | None = None
+    prompt_logprobs: Literal[0] | None = Field(
+        default=None,
+        description="with a last message of the assistant's: tells how likely that text is as the answer, token by "
+        "token, and generates nothing",
+    )
+    continue_final_message: bool | None = None
+    add_generation_prompt: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -120,9 +128,7 @@ class ChatCompletionRequest(BaseModel):
 
     @model_validator(mode="after")
     def _agrees(self) -> "ChatCompletionRequest":
-        wrong = {}
-        if (last := self.messages[-1].role) not in ("user", "tool"):
-            wrong["messages"] = f"the last message is the {last}'s; what is answered is the user's, or a tool's"
+        wrong = forced_faults(self) if self.is_forced else unforced_faults(self)
         if self.top_logprobs is not None and not self.logprobs:
             wrong["top_logprobs"] = "top_logprobs needs logprobs: true"
         if self.response_format and self.response_format.type == "json_schema" and not self.response_format.json_schema:
@@ -158,6 +164,11 @@ class ChatCompletionRequest(BaseModel):
         if self.tool_form is not None and self.logprobs:
             wrong["logprobs"] = "logprobs are not told of answers that may be calls; leave out the tools"
         return wrong
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether the last message is the answer, whose likelihood is asked."""
+        return self.messages[-1].role == "assistant" and self.prompt_logprobs is not None
 
     @property
     def tool_form(self) -> ToolChoice:

@@ -9,6 +9,7 @@ from sse_starlette import ServerSentEvent
 from gigavqa.contract.base import is_none
 from gigavqa.contract.responses import Failure, Response, TokenLogprob
 from gigavqa.service.errors import AnswerFailedError, ChatInvalidError, ContextTooSmallError, ServiceError
+from gigavqa.service.openai.forced_answers import AnswerLikelihood
 from gigavqa.service.openai.pending_chats import FinishedAnswer, TextDelta
 from gigavqa.service.openai.stream_events import stream_event
 from gigavqa.service.openai.tool_calls import GrowingAnswer, ToolCall, number_calls, read_answer
@@ -41,6 +42,9 @@ class Choice(BaseModel):
     index: int
     message: AnswerMessage
     logprobs: Logprobs | None = None
+    likelihood: AnswerLikelihood | None = Field(
+        default=None, exclude_if=is_none, description="of an answer that the request gave"
+    )
     finish_reason: FinishReason
 
 
@@ -95,6 +99,7 @@ class CompletionWriter:
             index=number,
             message=AnswerMessage(content=answer.text, tool_calls=calls or None),
             logprobs=None if logprobs is None else Logprobs(content=list(logprobs)),
+            likelihood=AnswerLikelihood.of(response.turns[-1]),
             finish_reason="tool_calls" if calls else _finish_reason(response),
         )
 

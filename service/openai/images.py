@@ -21,6 +21,7 @@ from gigavqa.tiling.displays.display import canonical_display
 from gigavqa.tiling.displays.display_rules import show_below
 from gigavqa.tiling.errors import TilingError, quote_text
 from gigavqa.tiling.geometry import Region, Size, resolve_region
+from gigavqa.tiling.masks import canonical_mask
 from gigavqa.tiling.region_grammar import DECIMAL, INTEGER
 from gigavqa.tiling.roots import ImageRoot, check_image_name
 from gigavqa.tiling.views import View, plan_view
@@ -121,8 +122,10 @@ class ImageResolver:
         if rotation != "0":
             raise ChatInvalidError(f"rotation '{quote_text(rotation)}' is not shown to models; say 0")
         name = check_image_name(name)
-        asked = _read_display(dict(parse_qsl(parts.query)).get("show", ""))
-        view = View(image=name, region=region, show=asked or show_below(self._root.folder, name))
+        query = dict(parse_qsl(parts.query))
+        asked = _read_display(query.get("show", ""))
+        shown_as = asked or show_below(self._root.folder, name)
+        view = View(image=name, region=region, show=shown_as, mask=_read_mask(query.get("mask", "")))
         shown = resolve_region(region, self._size(view))
         return view.model_copy(update={"sizing": _sizing_of_iiif(size, shown)})
 
@@ -138,11 +141,12 @@ def _parse_gigavqa_url(url: str) -> View:
     """Parse `gigavqa:DATASET/images/x.tif?region=pct:10,10,5,5&condition=V1`, or the same of `file-...`."""
     name, _, query = url.removeprefix(SCHEME).partition("?")
     asked = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := sorted(set(asked) - {"region", "sizing", "condition", "show"}):
+    if unknown := sorted(set(asked) - {"region", "sizing", "condition", "show", "mask"}):
         raise ChatInvalidError(
-            f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing, condition and show"
+            f"'{quote_text(url)}' says {quote_text(', '.join(unknown))}; there are region, sizing, condition, "
+            "show and mask"
         )
-    show = _read_display(asked.get("show", ""))
+    show, mask = _read_display(asked.get("show", "")), _read_mask(asked.get("mask", ""))
     sizing = asked.get("sizing", "native")
     if condition := asked.get("condition"):
         if condition not in _CONDITIONS:
@@ -154,7 +158,7 @@ def _parse_gigavqa_url(url: str) -> View:
         sizing = asked.get("sizing", _CONDITIONS[condition])
     try:
         image = check_image_name(unquote(name))
-        return View(image=image, region=asked.get("region", "full"), sizing=sizing, show=show)
+        return View(image=image, region=asked.get("region", "full"), sizing=sizing, show=show, mask=mask)
     except ValueError as error:
         raise ChatInvalidError(
             f"sizing '{quote_text(sizing)}' is none of native, longest:N, mpp:MICRONS and fit:..."
@@ -164,6 +168,13 @@ def _parse_gigavqa_url(url: str) -> View:
 def _read_display(text: str) -> str:
     try:
         return canonical_display(text)
+    except ValueError as error:
+        raise ChatInvalidError(str(error)) from error
+
+
+def _read_mask(text: str) -> str:
+    try:
+        return canonical_mask(text)
     except ValueError as error:
         raise ChatInvalidError(str(error)) from error
 

@@ -96,6 +96,10 @@ class RequestBuilder:
             async with self._remote_checks if is_remote else nullcontext():
                 await asyncio.to_thread(self._check, parts, entry, len(shown))
         *said, last = write_history(asked, parts)
+        forced = None
+        if asked.is_forced:
+            forced = "".join(map(str, last.parts))
+            *said, last = said
         is_system = bool(said) and said[0].role == "system" and not any(isinstance(p, View) for p in said[0].parts)
         system = "".join(map(str, said[0].parts)) if is_system else None
         form = call_form(asked.tool_form)
@@ -109,7 +113,7 @@ class RequestBuilder:
                 repeat=number,
                 system=system,
                 before=tuple(said[1:] if is_system else said),
-                turns=(Turn(parts=last.parts),),
+                turns=(Turn(parts=last.parts, forced=forced),),
                 details={FORM: form} if form else {},
                 sampling=sampling,
             )

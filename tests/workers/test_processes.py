@@ -12,12 +12,14 @@ import pytest
 from redis import Redis as PlainRedis
 from redis.asyncio import Redis
 
+from gigavqa.contract.requests import Turn
 from gigavqa.runtime.embedded_store import StateStoreProcess, start_store
 from gigavqa.store.connection import connect
 from gigavqa.store.crashes import MAX_SOLO_CRASHES
 from gigavqa.store.queue import JobQueue
+from gigavqa.tiling.views import View
 from tests.waiting import async_wait_until, wait_until
-from tests.workers.examples import ENTRY, job_of, responses_of, submit
+from tests.workers.examples import ENTRY, image, job_of, make_request, responses_of, submit, submit_requests
 from tests.workers.processes import WorkerProcess, simulated, worker_process
 
 NO_ENGINE = importlib.util.find_spec("vllm") is None
@@ -230,3 +232,31 @@ def _words(process: psutil.Process) -> list[str]:
         return process.cmdline()
     except psutil.Error:  # a helper of the start that has just ended
         return []
+
+
+@pytest.mark.slow
+async def test_answers_that_are_weighed_through_a_kill_are_recorded_once(
+    redis: Redis, server: StateStoreProcess, data: Path, tmp_path: Path
+) -> None:
+    """Forty answers, each with its picture shown and masked: eighty likelihoods, those of an undisturbed run."""
+    turns = [
+        (Turn(parts=(View(image=image(number % 4), mask=mask), f"Question {number}?"), forced=f"answer {number}"),)
+        for number in range(40)
+        for mask in ("", "mean")
+    ]
+    asked = [make_request(f"w{number}", None, turns=turn) for number, turn in enumerate(turns)]
+    job_id, undisturbed = await submit_requests(redis, *asked), await submit_requests(redis, *asked)
+    slow = simulated(SLOW, "--max-requests", "4")
+    with worker_process(tmp_path, data, server.url, *slow) as worker:
+        await until_recorded(redis, job_id, 10)
+        worker.kill()
+    with worker_process(tmp_path, data, server.url, *simulated(1)):
+        for one in (job_id, undisturbed):
+            await until_recorded(redis, one, len(asked))
+    told, expected = [await responses_of(redis, one) for one in (job_id, undisturbed)]
+    assert len({response.request_id for response in told}) == len(told) == 80
+    likelihoods = {one.request_id: one.turns[0].likelihood for one in told}
+    assert likelihoods == {one.request_id: one.turns[0].likelihood for one in expected}
+    assert all(likelihoods.values())
+    assert likelihoods["w0"] != likelihoods["w1"]
+    assert {one.rasters[0].view.mask for one in told} == {"", "mean"}

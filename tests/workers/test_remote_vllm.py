@@ -43,6 +43,10 @@ def plan() -> list[InferenceRequest]:
         make_request(f"one-{n}", image(n % 4), f"Question {n}? A. one B. two", sampling=GREEDY) for n in range(8)
     ]
     requests += [
+        make_request(f"weighed-{n}", None, turns=(Turn(parts=(View(image=image(n)), "When?"), forced=answer),))
+        for n, answer in enumerate(("A", "in 1911, by the river", " with a blank"))
+    ]
+    requests += [
         make_request("text", None, sampling=GREEDY),
         make_request("system", image(3), system="You are brief. ü < > &", sampling=GREEDY),
         make_request("several", None, turns=(Turn(parts=(thumbnail, part, "Which?")),), sampling=GREEDY),

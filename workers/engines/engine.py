@@ -49,6 +49,11 @@ def with_cache_salt(chat: Sequence[Message], salt: str) -> list[Message]:
     return [replace(first, salt=salt), *others]
 
 
+def forced_answer(chat: Sequence[Message]) -> str | None:
+    """Return the answer that a chat ends with, which the model is held to; None where it is to write its own."""
+    return chat[-1].text if chat[-1].role == "assistant" else None
+
+
 @dataclass(frozen=True)
 class EngineStats:
     """Counters since start and gauges of now. Work is counted so that it can be compared with the unique work.
@@ -86,6 +91,10 @@ class ContextExceededError(EngineError):
     def __init__(self, message: str, excess: int | None = None) -> None:
         super().__init__(message)
         self.excess = excess
+
+
+class AnswerUnweighableError(EngineError):
+    """The likelihood of a forced answer cannot be told: of this answer, or by this engine."""
 
 
 class ChatOverflowError(EngineError):
@@ -140,6 +149,8 @@ class Engine(Protocol):
         """Answer the chat's last message; lower `priority` goes first. Cancelling the task aborts the generation.
 
         `grow` is told the text piece by piece, in whole characters; joined, the pieces are the answer's text.
+        A chat that ends with a message of the assistant's is answered by that text, and by the logprobs of its tokens
+        as the model holds them at a temperature of 1, whatever the sampling.
         Raises EngineError for a prompt that cannot be answered and EngineDeadError when the engine is gone.
         """
         ...

@@ -126,6 +126,10 @@ class CustomQuestions(
             lettered=sample.lettered or sample.kind not in ("text", "open"),
         )
 
+    def weighed_answer(self, sample: Question, protocol: str) -> str:
+        """Return the letters of options, else the first of the right answers."""
+        return super().weighed_answer(sample, protocol) if sample.options else (sample.answers or ("",))[0]
+
     def closed_form(self, sample: Question, protocol: str) -> ClosingForm | None:
         """One letter, yes or no, or a number; several letters and texts of any kind are of no closed form."""
         is_right = QuestionJudge(sample).is_right

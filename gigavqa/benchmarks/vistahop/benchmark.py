@@ -216,6 +216,10 @@ class VistaHop(
         truths = tuple(truth.upper() if truth.upper() in letters else truth for truth in sample.answers)
         return AnswerForm("choice", truths, letters, lettered=lettered)
 
+    def weighed_answer(self, sample: VistaHopSample, protocol: str) -> str:
+        """Return the letter of an option, else the first of the truths, any of which will do."""
+        return super().weighed_answer(sample, protocol) if sample.options else (sample.answers or ("",))[0]
+
     def closed_form(self, sample: VistaHopSample, protocol: str) -> ClosingForm | None:
         """Return a letter of the options, where the record lists them.
 

@@ -80,6 +80,15 @@ Notes = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=VALUE", help="A note of yours that stays with the job (repeatable)."),
 ]
+LikelihoodOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MASK",
+        show_default=False,
+        help="Ask how likely the model holds the right answers, with the views shown and behind a mask (black, mean, "
+        "blur:RADIUS), in place of asking for answers.",
+    ),
+]
 Key = Annotated[str | None, typer.Option(metavar="KEY", help="Submitting twice with one key makes one job.")]
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Follow the job until it ends.")]
 
@@ -98,6 +107,7 @@ def submit(
     set_: SettingsOption = None,
     option: JobOptions = None,
     closing: ClosingOption = None,
+    likelihood: LikelihoodOption = None,
     metadata: Notes = None,
     title: TitleOption = "",
     idempotency_key: Key = None,
@@ -114,6 +124,7 @@ def submit(
     gigavqa submit -d quays -m qwen3-vl-8b --plan table4 --rounds 6
     gigavqa submit -d slides -m qwen3-vl-8b --set temperature=0 --option thumbnail=768 --sample slide-0007
     gigavqa submit -d slides -m qwen3-vl-8b --closing choice
+    gigavqa submit -d quays -m qwen3-vl-8b --cell direct:V2 --likelihood black
     gigavqa submit -d slides -m qwen3-vl-8b --title "slides, first look" --metadata run=7
     gigavqa submit -d slides -m qwen3-vl-8b --idempotency-key nightly --json | jq -r .id
     """
@@ -129,6 +140,7 @@ def submit(
         "sampling": parse_sampling(set_),
         **({"rounds": rounds} if rounds is not None else {}),
         **({"closing": closing} if closing is not None else {}),
+        **({"likelihood": likelihood} if likelihood is not None else {}),
         "metadata": {
             **dict(parse_pair(text, "--metadata", "owner=me") for text in metadata or ()),
             **({TITLE: title} if title else {}),

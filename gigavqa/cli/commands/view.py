@@ -14,11 +14,19 @@ from gigavqa.cli.lookup import dataset_folder, image_path, model_entry
 from gigavqa.cli.tables import TableColumn, print_table
 from gigavqa.runtime.home import Home
 from gigavqa.tiling.digest import store_digests
+from gigavqa.tiling.masks import canonical_mask
 
 if TYPE_CHECKING:
     from gigavqa.tiling.rendering import Raster
 
 _EVIDENCE = "Local evidence (V3, V4)"
+
+
+def _mask(text: str) -> str:
+    try:
+        return canonical_mask(text)
+    except ValueError as error:
+        raise ArgumentError(f"--{error}") from error
 
 
 def view(
@@ -71,6 +79,16 @@ def view(
         float | None, typer.Option(min=0.001, help="Microns that a pixel of V2 to V4 is to have on the specimen.")
     ] = None,
     display: DisplayOption = "",
+    mask: Annotated[
+        str,
+        typer.Option(
+            metavar="MASK",
+            callback=_mask,
+            help="What hides every view at the same size: black, mean or blur:RADIUS; @REGION behind it hides that "
+            "alone.",
+            show_default=False,
+        ),
+    ] = "",
     json: JsonOption = False,
 ) -> None:
     """Write what a model will see of an image: every raster of the view, after the model's own preprocessing.
@@ -81,6 +99,7 @@ def view(
     gigavqa view plaza.jpg -m qwen3-vl-8b -c V4 --place 1,1 --place 2,2
     gigavqa view slide.svs -m qwen3-vl-8b -c V3 --region um:2000,1500,512,512 --mpp 0.5 -o patch.png
     gigavqa view scene.tif -m qwen3-vl-8b --show "bands=4,3,2 stretch=percentile:2:98"
+    gigavqa view plaza.jpg -m qwen3-vl-8b --mask black -o hidden.png
     gigavqa view -d demo -s ad-breakfast-box-choice -m demo-qwen3-vl -c V4 -o seen.png
     """
     # A fifth of a second, which completion need not wait for.
@@ -104,6 +123,8 @@ def view(
             declared = [(path, view.model_copy(update={"sizing": f"mpp:{mpp:g}"})) for path, view in declared]
     else:
         raise ArgumentError("name an IMAGE, or --dataset NAME and --sample ID")
+    if mask:
+        declared = [(path, view.model_copy(update={"mask": mask})) for path, view in declared]
     _write(declared, entry.visual_budget, output, json)
 
 
@@ -157,6 +178,7 @@ def _describe(raster: "Raster", target: Path) -> dict[str, Any]:
         "downsample": raster.downsample,
         "digest": raster.digest,
         **({"tone": raster.tone} if raster.tone else {}),
+        **({"mask": raster.view.mask} if raster.view.mask else {}),
     }
 
 

@@ -24,3 +24,11 @@ class AnswerForms(DefaultCapability, Generic[OfferSampleT]):
         """
         letters = tuple(sample.options or ())
         return choice_form(letters, lambda letter: letter == sample.truth) if letters else None
+
+    def weighed_answer(self, sample: OfferSampleT, protocol: str) -> str:
+        """Return the text whose likelihood says how likely a sample's answer is; '' where there is none.
+
+        By default the letter of the right option, as the protocol shows it, else the truth.
+        """
+        form = self.closed_form(sample, protocol) if sample.truth else None
+        return (form.right_choice if form else None) or sample.truth

@@ -30,8 +30,9 @@ class Dialect:
     `extras` are the sampling parameters that it takes beside OpenAI's, `fixed` what every request says. A picture is
     named by `identity`, and where the server `keeps` it, it need not be sent again. `ends_turns` says whether it takes
     what ends a turn, `templates` whether it takes arguments of the chat template, `fills` whether an answer without a
-    limit may go on to the end of the context, `schemas` whether an answer can be held to one. The key goes into
-    `key_header`, too, or, where the server takes `no_bearer`, there alone.
+    limit may go on to the end of the context, `schemas` whether an answer can be held to one, `weighs` whether it takes
+    what asks for the likelihood of a given one. The key goes into `key_header`, too, or, where the server takes
+    `no_bearer`, there alone.
     """
 
     name: DialectName
@@ -43,6 +44,7 @@ class Dialect:
     templates: bool = False
     fills: bool = False
     schemas: bool = True
+    weighs: bool = False
     key_header: str | None = None
     no_bearer: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +95,7 @@ DIALECTS: Mapping[DialectName, Dialect] = {
             ends_turns=True,
             templates=True,
             fills=True,
+            weighs=True,
         ),
         Dialect(
             "sglang",

@@ -11,11 +11,19 @@ from typing import Any
 from cachetools import LRUCache
 
 from gigavqa.catalogue.entry import MIN_ANSWER_TOKENS, CatalogueEntry
-from gigavqa.contract.requests import Sampling
+from gigavqa.contract.requests import GenerationConstraints, Sampling
 from gigavqa.contract.responses import EngineInfo, OnTokens, RemoteInfo, Timings, TurnResponse, Usage
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineError, EngineStats, Message
+from gigavqa.workers.engines.engine import (
+    AnswerUnweighableError,
+    ContextExceededError,
+    EngineDeadError,
+    EngineError,
+    EngineStats,
+    Message,
+    forced_answer,
+)
 from gigavqa.workers.engines.kv_admission import ChatSlots
 from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
 from gigavqa.workers.engines.remote.answers import RemoteAnswer
@@ -24,6 +32,12 @@ from gigavqa.workers.engines.remote.dialects import DIALECTS
 from gigavqa.workers.engines.remote.discovery import discover_model
 from gigavqa.workers.engines.remote.endpoint_client import EndpointClient
 from gigavqa.workers.engines.remote.endpoint_settings import RemoteSettings
+from gigavqa.workers.engines.remote.forced_answers import (
+    ANSWER_PARAMETERS,
+    PROMPT_PARAMETERS,
+    PromptQuestion,
+    read_forced,
+)
 from gigavqa.workers.engines.remote.generation_constraints import constraint_parameters
 from gigavqa.workers.engines.remote.raster_encoding import RasterEncoder
 from gigavqa.workers.engines.remote.rate_limiter import RateLimiter
@@ -135,8 +149,12 @@ class RemoteEngine:
         """
         self._asked += 1
         began = time.monotonic()
+        forced = forced_answer(chat)
         try:
-            turn, seconds = await self._ask(chat, sampling, priority, grow)
+            if forced is not None:
+                turn, seconds = await self._weigh(chat, forced, sampling, priority)
+            else:
+                turn, seconds = await self._ask(chat, sampling, priority, grow)
         finally:
             self._asked -= 1
         self._count(turn)
@@ -177,19 +195,50 @@ class RemoteEngine:
         if self._pictures is not None:
             self._pictures.close()
 
+    async def _weigh(
+        self, chat: Sequence[Message], text: str, sampling: Sampling, priority: int
+    ) -> tuple[TurnResponse, float]:
+        """Tell how likely the server holds the answer that a chat ends with."""
+        if not self._dialect.weighs:
+            raise AnswerUnweighableError(
+                f"a server of the kind '{self._dialect.name}' does not tell how likely it holds a given answer; ask "
+                "an engine of this service, or a vLLM server"
+            )
+        template = sampling.steering.template if sampling.steering else {}
+        shortest = Sampling(temperature=0.0, max_tokens=1, steering=GenerationConstraints(template=template))
+        prompt, answered = PromptQuestion(PROMPT_PARAMETERS), PromptQuestion(ANSWER_PARAMETERS)
+        first, seconds = await self._ask(chat[:-1], shortest, priority, None, prompt)
+        self._count(first)
+        turn, more = await self._ask(chat, shortest, priority, None, answered)
+        told = read_forced(prompt.reply, answered.reply, text)
+        usage = turn.usage.model_copy(update={"completion_tokens": 0})
+        changes = {"text": text, "finish_reason": "stop", "forced": True, "logprobs": told, "usage": usage}
+        return turn.model_copy(update=changes), seconds + more
+
     async def _ask(
-        self, chat: Sequence[Message], sampling: Sampling, priority: int, grow: OnTokens | None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        priority: int,
+        grow: OnTokens | None,
+        question: PromptQuestion | None = None,
     ) -> tuple[TurnResponse, float]:
         """Ask with pictures left out that the server keeps; with all of them when it does not, after all."""
         tries = _MAX_TRIES_WITHOUT if self._dialect.keeps and self._kept.are_worth_it else 0
         for _ in range(tries):
             async with self._primers.primed(chat, priority):
                 with suppress(_RasterMissingError):
-                    return await self._send(chat, sampling, leaves_out=True, grow=grow)
-        return await self._send(chat, sampling, leaves_out=False, grow=grow)
+                    return await self._send(chat, sampling, leaves_out=True, grow=grow, question=question)
+        return await self._send(chat, sampling, leaves_out=False, grow=grow, question=question)
 
     async def _send(
-        self, chat: Sequence[Message], sampling: Sampling, *, leaves_out: bool, grow: OnTokens | None = None
+        self,
+        chat: Sequence[Message],
+        sampling: Sampling,
+        *,
+        leaves_out: bool,
+        grow: OnTokens | None = None,
+        question: PromptQuestion | None = None,
     ) -> tuple[TurnResponse, float]:
         server, pictures = self._running()
         keys = {raster.key for message in chat for raster in message.rasters}
@@ -203,11 +252,12 @@ class RemoteEngine:
             **constraint_parameters(sampling.steering, self._dialect, asked, self._ends),
         }
         parameters |= STREAM_PARAMETERS if grow else {}
+        parameters |= question.parameters if question else {}
         body = BodyWriter(self._dialect, pictures.name, self._entry.remote.detail).write(chat, parameters, sent)
         tokens = _estimate_tokens(chat, self._entry) if self._settings.tokens_a_minute else 0
         await self._tokens.take(tokens)
         begin = partial(
-            RemoteAnswer,
+            question.begin if question else RemoteAnswer,
             self._entry,
             self._settings.key,
             num_rasters=sum(len(message.rasters) for message in chat),

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from gigavqa.contract.requests import Sampling
+from gigavqa.contract.responses import TokenLogprob
 from gigavqa.runtime.errors import SettingsInvalidError
 from gigavqa.workers.engines.engine import Message
 from gigavqa.workers.engines.simulation.schemas import smallest_value
@@ -59,6 +60,17 @@ def draw_answer(question: str, sampling: Sampling, prompt: bytes) -> str:
     drawn = hashlib.blake2b(f"{sampling.seed}:{prompt.hex()}".encode(), digest_size=8).digest()
     letter = letters[int.from_bytes(drawn, "big") % len(letters)]
     return letter if held else f"The answer is {letter}."
+
+
+def draw_logprobs(pieces: Sequence[str], prompt: bytes) -> tuple[TokenLogprob, ...]:
+    """Return a logprob from -8 to 0 of each piece of a given answer, by itself, its place and the prompt's name."""
+    return tuple(_draw_logprob(piece, f"{prompt.hex()}:{number}:{piece}") for number, piece in enumerate(pieces))
+
+
+def _draw_logprob(piece: str, name: str) -> TokenLogprob:
+    said = piece.encode("utf-8", "replace")
+    drawn = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=4).digest()
+    return TokenLogprob(token=piece, logprob=-8 * int.from_bytes(drawn, "big") / 2**32, bytes=tuple(said))
 
 
 def cut_at_stop(text: str, sampling: Sampling) -> str:

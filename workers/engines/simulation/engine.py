@@ -15,9 +15,17 @@ from gigavqa.contract.requests import Sampling
 from gigavqa.contract.responses import EngineInfo, OnTokens, Timings, TurnResponse, Usage
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.tiling.geometry import Size
-from gigavqa.workers.engines.engine import ContextExceededError, EngineDeadError, EngineStats, Message, PromptRaster
+from gigavqa.workers.engines.engine import (
+    AnswerUnweighableError,
+    ContextExceededError,
+    EngineDeadError,
+    EngineStats,
+    Message,
+    PromptRaster,
+    forced_answer,
+)
 from gigavqa.workers.engines.kv_admission import ChatSlots
-from gigavqa.workers.engines.simulation.answers import AnswerScript, cut_at_stop, draw_answer
+from gigavqa.workers.engines.simulation.answers import AnswerScript, cut_at_stop, draw_answer, draw_logprobs
 from gigavqa.workers.engines.simulation.prompts import PromptPrefixes, SeenKeys, split_tokens
 
 SLOTS_ARGUMENT = "max_num_seqs"
@@ -102,6 +110,8 @@ class SimulatedEngine:
         `grow` hears each token when it is written.
         """
         end, arrived = self._require_running(), time.monotonic()
+        if (forced := forced_answer(chat)) is not None:
+            return await self._weigh(chat, forced, priority)
         prompt = self._read(chat)
         written = self._script.write(chat) if self._script else draw_answer(chat[-1].text, sampling, prompt.name)
         pieces = split_tokens(cut_at_stop(written, sampling))[: sampling.max_tokens]
@@ -120,6 +130,26 @@ class SimulatedEngine:
             finish_reason="length" if len(pieces) == sampling.max_tokens else "stop",
             usage=usage,
             timings=Timings(queued=begun - arrived, prefill=first - begun, decode=max(0, time.monotonic() - first)),
+        )
+
+    async def _weigh(self, chat: Sequence[Message], text: str, priority: int) -> TurnResponse:
+        """Draw how likely an answer is, by prompt and text; the time is that of its prompt."""
+        end, arrived = self._require_running(), time.monotonic()
+        prompt, pieces = self._read(chat[:-1]), split_tokens(text)
+        if not pieces:
+            raise AnswerUnweighableError("answer: is empty; the likelihood of nothing is no number")
+        async with self._slot(priority, end):
+            begun = time.monotonic()
+            usage = self._count(chat[:-1], prompt, 0)
+            new = usage.prompt_tokens - usage.cached_tokens + len(pieces)
+            await _until(begun + self._seconds(self._latencies.prompt + new * self._latencies.prompt_token), end)
+        return TurnResponse(
+            text=text,
+            finish_reason="stop",
+            forced=True,
+            logprobs=draw_logprobs(pieces, prompt.name),
+            usage=usage.model_copy(update={"prompt_tokens": usage.prompt_tokens + len(pieces)}),
+            timings=Timings(queued=begun - arrived, prefill=time.monotonic() - begun),
         )
 
     async def stats(self) -> EngineStats:

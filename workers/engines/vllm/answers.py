@@ -110,14 +110,15 @@ def read_logprobs(
     read: list[TokenLogprob] = []
     for token, others in zip(tokens, positions, strict=True):
         ranked = sorted(others.items(), key=lambda item: item[1].rank)
-        named = {other: _token_logprob(decode([other]), found.logprob) for other, found in ranked}
+        named = {other: token_logprob(decode([other]), found.logprob) for other, found in ranked}
         # vLLM adds the token itself where it is not among the likeliest.
         top = tuple(named[other] for other, found in ranked[:most] if found.rank <= most)
         read.append(named[token].model_copy(update={"top_logprobs": top}))
     return read
 
 
-def _token_logprob(token: str, logprob: float) -> TokenLogprob:
+def token_logprob(token: str, logprob: float) -> TokenLogprob:
+    """Tell how likely a token was, by its text."""
     # JSON has no infinity; OpenAI's own servers say -9999.
     return TokenLogprob(token=token, logprob=max(logprob, -9999.0), bytes=tuple(token.encode()))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import logging
 import os
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from importlib import metadata
-from typing import Any
+from typing import Any, TypeVar
 
 from gigavqa.catalogue.entry import BUILT_IN_PREFIX, CatalogueEntry
 from gigavqa.catalogue.errors import CheckpointInvalidError
@@ -20,11 +21,11 @@ from gigavqa.contract.responses import EngineInfo, OnTokens, Timings, TurnRespon
 from gigavqa.runtime.extras import install_advice
 from gigavqa.store.worker_registry import EnginePhase
 from gigavqa.workers.engines.encoder_cache import enlarge_encoder_cache
-from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message
+from gigavqa.workers.engines.engine import EngineDeadError, EngineStats, GenerationFailedError, Message, forced_answer
 from gigavqa.workers.engines.kv_admission import ChatSlots, chat_slots
 from gigavqa.workers.engines.parent_death import become_engine_owner
 from gigavqa.workers.engines.prefix_warmup import PrefixWarmer
-from gigavqa.workers.engines.vllm.answers import VllmAnswer, sampling_params
+from gigavqa.workers.engines.vllm.answers import VllmAnswer, sampling_params, token_logprob
 from gigavqa.workers.engines.vllm.arguments import cpu_environment, engine_arguments, engine_environment
 from gigavqa.workers.engines.vllm.compat.shutdown import shut_down
 from gigavqa.workers.engines.vllm.compat.torch_companions import repair_torch_companions
@@ -33,6 +34,7 @@ from gigavqa.workers.engines.vllm.detokenization import IncrementalDetokenizer
 from gigavqa.workers.engines.vllm.device_memory import device_bytes
 from gigavqa.workers.engines.vllm.device_support import capability_fault
 from gigavqa.workers.engines.vllm.errors import translate_error
+from gigavqa.workers.engines.vllm.forced_answers import AnswerScorer, AnswerTokens, require_raw_logprobs
 from gigavqa.workers.engines.vllm.memory import shortage
 from gigavqa.workers.engines.vllm.prompt_check import explain_by_files, require_prompt, require_template
 from gigavqa.workers.engines.vllm.prompts import end_of_views, render_prompt
@@ -42,6 +44,7 @@ from gigavqa.workers.engines.vllm.weights import checkpoint_folder, checkpoint_r
 from gigavqa.workers.errors import EngineNotInstalledError
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _MAX_ATTEMPTS = 3  # for another end than stop, length or content_filter: decision 0002
 _LIVENESS_POLL_SECONDS = 0.5
@@ -136,8 +139,14 @@ class VllmEngine:
         if self._llm is None:
             raise EngineDeadError("the engine is not running")
         started = time.monotonic()
+        forced = forced_answer(chat)
         try:
-            answer, generation = await self._ask(chat, sampling, request_id, priority, grow)
+            if forced is not None:
+                weigh = partial(self._weigh, chat[:-1], forced, sampling, request_id, priority)
+                return await self._retried(weigh, request_id)
+            answer, generation = await self._retried(
+                lambda: self._answer(chat, sampling, request_id, priority, grow), request_id
+            )
         except dead.EngineDeadError as error:
             raise EngineDeadError("vLLM's engine process is gone") from error
         except (VLLMError, ValueError, RuntimeError) as error:
@@ -201,13 +210,11 @@ class VllmEngine:
             gc.unfreeze()
             gc.collect()  # its caches hang in reference cycles; the next engine needs the memory
 
-    async def _ask(
-        self, chat: Sequence[Message], sampling: Sampling, request_id: str, priority: int, grow: OnTokens | None
-    ) -> tuple[VllmAnswer, CoreRequest]:
+    async def _retried(self, ask: Callable[[], Coroutine[Any, Any, T]], request_id: str) -> T:
         """Ask again what failed, a few times, the last time with caches of rasters that are empty on both sides."""
         for left in reversed(range(_MAX_ATTEMPTS)):
             try:
-                return await self._answer(chat, sampling, request_id, priority, grow)
+                return await ask()
             except GenerationFailedError as error:
                 self._failed_answers += 1
                 log.warning("%s: %s", request_id, error)
@@ -229,6 +236,52 @@ class VllmEngine:
         if (answer.output.num_cached_tokens or 0) < primed.tokens:
             self._primers.forget(chat)
         return answer, generation
+
+    async def _weigh(
+        self, chat: Sequence[Message], text: str, sampling: Sampling, request_id: str, priority: int
+    ) -> TurnResponse:
+        """Tell how likely `text` is as the answer to a chat."""
+        llm, delivery = self._llm, self._delivery
+        if delivery is None:
+            raise EngineDeadError("the engine is not running")
+        require_raw_logprobs(llm.model_config.logprobs_mode)
+        started = time.monotonic()
+        keys = {raster.key for message in chat for raster in message.rasters}
+        asked = sampling.steering.template if sampling.steering else None
+        shown: tuple[int, ...] = ()
+
+        async def send(change: Callable[[Any], None], params: Any) -> Any:
+            nonlocal shown
+
+            async def write() -> Any:
+                prompt = await render_prompt(llm, self._entry, chat, asked)
+                change(prompt)
+                return prompt
+
+            answer = VllmAnswer(None)
+            async with delivery.send(write, keys, params, f"{request_id}/{next(numbers)}", priority) as generation:
+                shown = generation.visual_tokens
+                async for output in generation.outputs():
+                    answer.output = output
+            answer.tokens += answer.output.outputs[0].token_ids
+            answer.require_whole()
+            self._count(answer)
+            return answer.output
+
+        numbers = itertools.count()
+        tokens = AnswerTokens(self._tokenizer, self._decode, self._entry, text)
+        scorer = AnswerScorer(send, tokens, self._entry.max_model_len)
+        async with self._primers.primed(chat, priority):
+            found = await scorer.logprobs()
+        told = zip(scorer.tokens, found, strict=True)
+        return TurnResponse(
+            text=text,
+            finish_reason="stop",
+            forced=True,
+            logprobs=tuple(token_logprob(self._decode([token]), logprob) for token, logprob in told),
+            usage=scorer.usage.model_copy(update={"visual_tokens": shown}),
+            timings=Timings(queued=max(0.0, time.monotonic() - started - scorer.seconds), prefill=scorer.seconds),
+        )
 
     async def _prefill(self, chat: Sequence[Message], priority: int) -> int:
         """Have the engine keep what it makes of `chat` up to the end of its last view; returns the tokens it keeps."""
