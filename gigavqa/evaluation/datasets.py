@@ -99,6 +99,11 @@ class Dataset:
         return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
 
     @cached_property
+    def levels(self) -> Sequence[str]:
+        """The levels of what samples belong to, in their order."""
+        return [*dict.fromkeys(level for sample in self.samples for level in sample.groups)]
+
+    @cached_property
     def record_displays(self) -> Mapping[str, Sequence[str]]:
         """The displays of images of which some record declares one, by name: the records' own, in the order of samples,
         and last '' where another record leaves it to the data set.
