@@ -23,6 +23,7 @@ from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.packed_samples import ChosenSamples, PackedSamples, SamplePlaces
 from gigavqa.evaluation.reader_choice import best_reader
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.sample_files import images_by_stem, list_pages, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.displays.display_rules import ImageDisplays, image_displays
@@ -99,9 +100,9 @@ class Dataset:
         return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
 
     @cached_property
-    def levels(self) -> Sequence[str]:
-        """The levels of what samples belong to, in their order."""
-        return [*dict.fromkeys(level for sample in self.samples for level in sample.groups)]
+    def columns(self) -> SampleColumns:
+        """What tables sort its samples by."""
+        return SampleColumns.of(self.samples)
 
     @cached_property
     def record_displays(self) -> Mapping[str, Sequence[str]]:

@@ -82,7 +82,7 @@ class VerdictFileLayout:
     @classmethod
     def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "VerdictFileLayout":
         """Return the layout for a data set: the levels of its benchmark, then what else its samples belong to."""
-        levels = tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *dataset.levels]))
+        levels = tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *dataset.columns.groups]))
         return cls(levels, cls.details_of(dataset.benchmark.details_type), parts, texts)
 
     @staticmethod
