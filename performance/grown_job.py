@@ -1,4 +1,4 @@
-"""Grows a finished job to any size, to measure reports of it without asking: its answers, to more questions like its own.
+"""Grows a finished job to any size, to measure reports of it without asking: its answers, to more such questions.
 
     python -m performance.reports --questions 16000 --home FOLDER
     python -m performance.grown_job --home FOLDER --questions 500000
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def grow_dataset(data: Path, name: str, size: int) -> int:
-    """Add questions like those of the data set whose name begins alike, and name it anew; returns how many there were."""
+    """Add questions like those of the one data set of questions, and name it anew; returns how many there were."""
     (folder,) = data.glob("questions-*")
     lines = (folder / "samples/samples.jsonl").read_text().splitlines()
     with (folder / "samples/samples.jsonl").open("a") as records:

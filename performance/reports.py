@@ -5,7 +5,7 @@
 
 Questions are imported and asked without pictures, by workers whose engine takes no time; then each command runs in a
 process of its own against the gateway, whose peak is counted from the command's beginning. `score` reads the responses
-from a file. A folder that is named is kept, and the job in it is measured again; `performance.grown_job` makes it larger.
+from a file. A folder that is named is kept, and the job in it is measured again; `performance.grown_job` grows it.
 """
 
 import argparse
