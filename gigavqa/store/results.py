@@ -28,6 +28,8 @@ _MAX_COUNTER = 2**53  # where scripts begin to lose units, and thousands of such
 _MAX_UNSUNK = 100_000  # requests that are named at once: some ten milliseconds of the state store's time
 PAGE = 500
 """Responses that are read at a time."""
+_INDEXED = 100
+"""Responses that are looked up at a time where none is read: their replies hold the loop for some five milliseconds."""
 
 _PendingRecord = tuple[ResponseRecord, asyncio.Future[bool]]
 
@@ -196,7 +198,7 @@ class ResultStore:
     async def outcomes(self, job_id: str) -> AsyncIterator[tuple[str, str, str]]:
         """Yield (request id, cursor, outcome) of what is recorded, `completed` or `failed`, without reading a text."""
         after = "-"
-        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=_INDEXED):
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for _, fields in rows:
                     pipeline.hget(KEYS.response(job_id, fields[b"request"].decode()), "outcome")
@@ -210,7 +212,7 @@ class ResultStore:
         """Count the responses that each part holds of a job, without reading one."""
         counts: Counter[str] = Counter()
         after = "-"
-        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=_INDEXED):
             pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
             counts.update(pointer.part for pointer in pointers.values() if pointer.part)
             after = f"({rows[-1][0].decode()}"
