@@ -28,7 +28,8 @@ class BenchInstallation:
 
     def __init__(self, home: Path, num_requests: int) -> None:
         self.home = home
-        write_dataset(home / "data" / DATASET)
+        if not (home / "data" / DATASET).exists():
+            write_dataset(home / "data" / DATASET)
         self.server = start_store(home / "server")
         self.port = free_port("127.0.0.1")
         self.url = f"http://127.0.0.1:{self.port}"

@@ -5,7 +5,7 @@
 
 Questions are imported and asked without pictures, by workers whose engine takes no time; then each command runs in a
 process of its own against the gateway, whose peak is counted from the command's beginning. `score` reads the responses
-from a file. A folder that is named is kept, and the job in it is measured again.
+from a file. A folder that is named is kept, and the job in it is measured again; `performance.grown_job` grows it.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, nargs="+", default=[16_000, 64_000])
     parser.add_argument("--home", type=Path, help="a folder to keep, for one size")
-    parser.add_argument("--only", default="", help="commands whose names hold this")
+    parser.add_argument("--only", nargs="+", default=[""], help="commands whose names hold any of these")
     chosen = parser.parse_args()
     print("| command | questions | CPU s: command | gateway | MB: command | gateway, before and peak | MB out |")
     print("|---|---|---|---|---|---|---|")
@@ -56,7 +57,7 @@ def main() -> None:
             _measure_size(home, size, chosen.only)
 
 
-def _measure_size(home: Path, size: int, only: str) -> None:
+def _measure_size(home: Path, size: int, only: Sequence[str]) -> None:
     installation = BenchInstallation(home, size)
     dataset = f"questions-{size}"
     try:
@@ -69,10 +70,10 @@ def _measure_size(home: Path, size: int, only: str) -> None:
             "RESPONSES": str(responses),
             "VERDICTS": str(home / "verdicts.parquet"),
         }
-        if not responses.exists():
-            _run(installation, ("results", job, "--output", str(responses)))
         for name, command in {**_COMMANDS, **_OFFLINE}.items():
-            if only in name:
+            if any(part in name for part in only):
+                if name in _OFFLINE and not responses.exists():
+                    _run(installation, ("results", job, "--output", str(responses)))
                 print(_row(installation, name, size, tuple(names.get(word, word) for word in command)), flush=True)
     finally:
         installation.stop()

@@ -32,10 +32,9 @@ def resolve_model(name: str, catalogue: Mapping[str, CatalogueEntry]) -> Catalog
         return catalogue[name]
     checkpoint = find_checkpoint(name)
     if checkpoint is None:
-        known = ", ".join(sorted(catalogue))
         raise CheckpointUnavailableError(
-            f"'{name}' is neither a model of the catalogue ({known}), nor a checkpoint folder, nor a Hugging Face id"
-            f"{did_you_mean(name, catalogue)}"
+            f"'{name}' is neither a model of the catalogue (`gigavqa models` lists them), nor a checkpoint folder, "
+            f"nor a Hugging Face id{did_you_mean(name, catalogue)}"
         )
     return describe_checkpoint(checkpoint)
 

@@ -22,6 +22,8 @@ from gigavqa.store.worker_registry import WorkerStatus
 
 _PAGE_SIZE = 100
 TIMEOUT = httpx.Timeout(10.0, read=300.0)
+_JUDGING = httpx.Timeout(10.0, read=3600.0)
+"""What judges a job waits for all of it: half a million replies take a gateway ten minutes the first time."""
 EVENTS_SILENCE = 60.0
 """Seconds after which a stream of events is broken; the gateway sends a ping every 15 s."""
 
@@ -256,7 +258,7 @@ def report(
 ) -> ApiCall[str]:
     """One report over jobs of one data set, by the judges of other jobs."""
     asked = {"job": list(job_ids), "judge": list(judges), "by_job": by_job, "format": str(form)}
-    return ApiCall("GET", "/v1/reports", lambda answer: answer.text, {"params": asked})
+    return ApiCall("GET", "/v1/reports", lambda answer: answer.text, {"params": asked, "timeout": _JUDGING})
 
 
 def verdicts(
@@ -264,7 +266,7 @@ def verdicts(
 ) -> ApiCall[bytes]:
     """Return a file of the verdicts on jobs of one data set."""
     asked = {"job": list(job_ids), "judge": list(judges), "format": str(form), "parts": parts, "texts": texts}
-    return ApiCall("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked})
+    return ApiCall("GET", "/v1/verdicts", lambda answer: answer.content, {"params": asked, "timeout": _JUDGING})
 
 
 def results(job_id: str, after: str | None, limit: int | None, *, follow: bool, filters: ResultFilter) -> ApiCall[None]:

@@ -47,7 +47,12 @@ class GatewayState:
             raise self.unreachable(error) from error
 
     def unreachable(self, error: httpx.TransportError) -> GatewayUnreachableError:
-        """Says that no gateway answers, and what helps."""
+        """Says that no gateway answers, or none in time, and what helps."""
+        if isinstance(error, httpx.ReadTimeout):
+            return GatewayUnreachableError(
+                f"the gateway at {self.url} took the request and has not answered in time. It may still be at work on "
+                "it: ask again, or look at its log."
+            )
         return GatewayUnreachableError(
             f"no gateway answers at {self.url} ({error}). Start one with `gigavqa up`, or name another by its address "
             "or in GIGAVQA_URL."

@@ -23,6 +23,7 @@ from gigavqa.evaluation.installed import find_benchmark
 from gigavqa.evaluation.judgements import Panel
 from gigavqa.evaluation.packed_samples import ChosenSamples, PackedSamples, SamplePlaces
 from gigavqa.evaluation.reader_choice import best_reader
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.sample_files import images_by_stem, list_pages, load_samples, record_files
 from gigavqa.evaluation.samples import Sample
 from gigavqa.tiling.displays.display_rules import ImageDisplays, image_displays
@@ -103,6 +104,11 @@ class Dataset:
     def image_counts(self) -> Sequence[tuple[str, int]]:
         """The images that samples are about, by name, and how many samples show each."""
         return sorted(Counter(image for sample in self.samples for image in set(sample.images)).items())
+
+    @cached_property
+    def columns(self) -> SampleColumns:
+        """What tables sort its samples by."""
+        return SampleColumns.of(self.samples)
 
     @cached_property
     def record_displays(self) -> Mapping[str, Sequence[str]]:

@@ -56,7 +56,7 @@ def _judge_options(sample: Sample, reply: Reply, frame: BoxFrame) -> Verdict[Any
 
 def accuracy_contents(scores: AnyScores, grouping: Grouping) -> Contents:
     """Accuracies with their intervals: a row a model, a column a cell; and the same of every group and subgroup."""
-    strata = Strata.of(scores.samples, grouping)
+    strata = Strata.of(scores.columns, grouping)
     asked = list(dict.fromkeys(cell[1:] for cell in scores.cells))
     groups = tuple(_column_group(protocol, asked) for protocol in dict.fromkeys(protocol for protocol, *_ in asked))
     rows = tuple(_row(scores, model, asked, strata) for model in scores.models)

@@ -12,15 +12,13 @@ from gigavqa.contract.requests import RequestLabels
 from gigavqa.contract.responses import RasterRecord, Response, TurnResponse, UnreadableResponse
 from gigavqa.contract.tool_loops import StopReason
 from gigavqa.evaluation.capabilities import Evidence
-from gigavqa.evaluation.closing_turns import ClosingReading
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.prompts import Prompt, PromptRebuilder
 from gigavqa.evaluation.replies import Provenance, Reply, reply_of
 from gigavqa.evaluation.reply_costs import ReplyCost
-from gigavqa.evaluation.sample_judges import SampleJudges
-from gigavqa.evaluation.samples import Sample
+from gigavqa.evaluation.sample_judges import JudgedReply, SampleJudges
 from gigavqa.evaluation.score_frame import CellKey, VerdictOutcome
-from gigavqa.evaluation.verdicts import Verdict, VerdictPart
+from gigavqa.evaluation.verdicts import VerdictPart
 
 UNREADABLE_RESPONSE = "ResponseUnreadable"
 """Why there is nothing to judge although a response is recorded: it cannot be read now."""
@@ -119,8 +117,7 @@ def sample_outcomes(
 
     One that cannot be read failed, with empty labels but for its request and sample: they are not known.
     """
-    replies = (reply_of(one) if isinstance(one, Response) else _unreadable_reply(one) for one in responses)
-    return reply_outcomes(dataset, replies, catalogue, prompts)
+    return reply_outcomes(dataset, map(recorded_reply, responses), catalogue, prompts)
 
 
 def reply_outcomes(
@@ -135,16 +132,16 @@ def reply_outcomes(
     AnnotationInvalidError as reports do.
     """
     judges = SampleJudges.of_dataset(dataset, catalogue)
-    for reply in map(judges.within, replies):
-        if (position := judges.position(reply.sample_id)) is not None:
-            sample = dataset.samples[position]
-            image = dataset.image_of(sample.images[0]) if sample.images else None
-            verdict = judges.judge(reply, position)
-            outcome = _make_outcome(reply, sample, verdict, image, judges.closing(reply, position, verdict))
-            yield outcome if prompts is None else _add_prompt(outcome, prompts, reply, sample)
+    for judged in map(judges.judge_whole, replies):
+        if judged is not None:
+            outcome = outcome_of(dataset, judged)
+            yield outcome if prompts is None else _add_prompt(outcome, prompts, judged.reply, dataset)
 
 
-def _unreadable_reply(response: UnreadableResponse) -> Reply:
+def recorded_reply(response: Response | UnreadableResponse) -> Reply:
+    """Take from a response what scoring needs; of one that cannot be read, that it failed."""
+    if isinstance(response, Response):
+        return reply_of(response)
     labels = RequestLabels.model_construct(
         request_id=response.request_id,
         sample_id=response.sample_id,
@@ -155,14 +152,16 @@ def _unreadable_reply(response: UnreadableResponse) -> Reply:
     return Reply(labels, response.job_id, 0.0, None, UNREADABLE_RESPONSE, False, Provenance())
 
 
-def _add_prompt(outcome: SampleOutcome, prompts: PromptRebuilder, reply: Reply, sample: Sample) -> SampleOutcome:
+def _add_prompt(outcome: SampleOutcome, prompts: PromptRebuilder, reply: Reply, dataset: Dataset) -> SampleOutcome:
+    sample = dataset.samples[dataset.positions[reply.sample_id]]
     told = {"prompt": prompts.of(reply, sample), "evidence": prompts.evidence(sample)}
     return outcome.model_copy(update=told)
 
 
-def _make_outcome(
-    reply: Reply, sample: Sample, verdict: Verdict[Any] | None, image: str | None, closing: ClosingReading | None
-) -> SampleOutcome:
+def outcome_of(dataset: Dataset, judged: JudgedReply) -> SampleOutcome:
+    """Describe a judged reply to a sample of a data set."""
+    reply, position, verdict, closing = judged
+    sample = dataset.samples[position]
     return SampleOutcome(
         job_id=reply.identity[0],
         request_id=reply.identity[1],
@@ -197,6 +196,6 @@ def _make_outcome(
         rounds=reply.rounds,
         stop=reply.stop,
         rasters=reply.rasters,
-        image=image,
+        image=dataset.image_of(sample.images[0]) if sample.images else None,
         spent=reply.spent,
     )

@@ -1,7 +1,7 @@
 """The judges of a data set's samples, made when first needed, and what else judging takes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cachetools import LRUCache
 
@@ -18,6 +18,15 @@ from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.verdicts import ReplyJudge, Verdict
 
 _KEPT = 4096
+
+
+class JudgedReply(NamedTuple):
+    """A reply to the sample at `position`, with the verdict on it, None for a failure, and on its closing turn."""
+
+    reply: Reply
+    position: int
+    verdict: Verdict[Any] | None
+    closing: ClosingReading | None
 
 
 class SampleJudges:
@@ -60,6 +69,14 @@ class SampleJudges:
     def position(self, sample_id: str) -> int | None:
         """Return where a sample stands; None for one that the data set does not have."""
         return self._positions.get(sample_id)
+
+    def judge_whole(self, reply: Reply) -> JudgedReply | None:
+        """Judge a reply and its closing turn; None where it answers no sample of the data set."""
+        if (position := self.position(reply.sample_id)) is None:
+            return None
+        reply = self.within(reply)
+        verdict = self.judge(reply, position)
+        return JudgedReply(reply, position, verdict, self.closing(reply, position, verdict))
 
     def judge(self, reply: Reply, position: int) -> Verdict[Any] | None:
         """Judge a reply to the sample at `position`; None for a failure, which says nothing about the model."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gigavqa.catalogue.entry import CatalogueEntry
 from gigavqa.evaluation.metrics.intervals import Floats, Indices
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import CellKey, DetailsT, ScoreFrame
 
@@ -22,13 +23,14 @@ class Scores(Generic[SampleT, DetailsT]):
     """The scores of all replies over a data set, how often each sample was asked, and what models are called.
 
     `asked` counts by cell, in the order of samples. `judges` are names of the models that judged, of whom the first
-    gave the scores; none where no model was asked.
+    gave the scores; none where no model was asked. `columns` are of the samples, in their order.
     """
 
     samples: Sequence[SampleT]
     frame: ScoreFrame[DetailsT]
     asked: Mapping[CellKey, Indices]
     catalogue: Mapping[str, CatalogueEntry]
+    columns: SampleColumns
     judges: tuple[str, ...] = ()
     duplicates: Mapping[CellKey, int] = field(default_factory=dict)
     """Further copies of replies, of which one counts."""
@@ -45,10 +47,10 @@ class Scores(Generic[SampleT, DetailsT]):
         places = list(dict.fromkeys(cell[:3] for cell in found))
         return tuple(sorted(found, key=lambda cell: (places.index(cell[:3]), cell.rounds)))
 
-    @cached_property
+    @property
     def scored(self) -> npt.NDArray[np.bool_]:
         """Whether the answer of each sample is known."""
-        return np.fromiter((sample.scored for sample in self.samples), dtype=np.bool_, count=len(self.samples))
+        return self.columns.scored
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from gigavqa.evaluation.likelihoods import LikelihoodTally
 from gigavqa.evaluation.outcome_changes import OutcomeChange
 from gigavqa.evaluation.replies import Provenance, Reply, ReplyRank
 from gigavqa.evaluation.reply_costs import WorkTally
-from gigavqa.evaluation.sample_judges import SampleJudges
+from gigavqa.evaluation.sample_judges import JudgedReply, SampleJudges
 from gigavqa.evaluation.samples import Sample
 from gigavqa.evaluation.score_frame import NO_SCORE, CellKey, ReplyScore, ScoreFrame
 from gigavqa.evaluation.short_keys import short_key
@@ -169,18 +169,22 @@ class Tally:
             self.add(reply)
 
     def add(self, reply: Reply) -> None:
-        """Judge a reply and count it; what answers no sample counts nothing.
+        """Judge a reply and count it."""
+        self.add_judged(reply, self.judges.judge_whole(reply))
+
+    def add_judged(self, reply: Reply, judged: JudgedReply | None) -> None:
+        """Count a reply that was judged; what answers no sample counts nothing.
 
         Of copies of one reply one verdict counts. What was done for them counts for each, but for one that is the same
         in all, recording time included: it is the same record again.
         """
         key = CellKey(reply.model, reply.protocol, reply.condition, reply.max_rounds or 0)
-        position = self.judges.position(reply.sample_id)
         self.rows.add_cell(key)
-        if position is None:
+        if judged is None:
             self.unknown[key][reply.sample_id] += 1
             return
-        if not self.rows.add(key, reply, position, self._score(reply, position)):
+        position = judged.position
+        if not self.rows.add(key, reply, position, self._score(judged)):
             return
         self.likelihoods.add(reply, position)
         self.work.add(reply.spent, reply.rasters, reply.created)
@@ -202,14 +206,12 @@ class Tally:
         """Return the scores of all replies until now."""
         return self.rows.frame()
 
-    def _score(self, reply: Reply, position: int) -> ReplyScore:
-        reply = self.judges.within(reply)
-        verdict = self.judges.judge(reply, position)
+    def _score(self, judged: JudgedReply) -> ReplyScore:
+        reply, verdict, closing = judged.reply, judged.verdict, judged.closing
         trait, shown = self._trait(reply), len(reply.rasters)
         if verdict is None:
             failure = reply.failure or "Failure"
             return ReplyScore(status="", outcome="failed", failure=failure, trait=trait, num_rasters=shown)
-        reading = self.judges.closing(reply, position, verdict)
         return ReplyScore(
             status=verdict.status,
             outcome=verdict.outcome,
@@ -220,7 +222,7 @@ class Tally:
             filtered=reply.filtered,
             capped=bool(reply.capped),
             rule=verdict.rule if verdict.value is not None else "",
-            closing=reading.closed if reading else None,
+            closing=closing.closed if closing else None,
             trait=trait,
             num_rasters=shown,
             details=verdict.details,

@@ -1,6 +1,6 @@
 """A report over recorded responses: a benchmark's tables and figures, and everything needed to trust or doubt them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -177,11 +177,12 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         frame,
         _order_cells(benchmark, asked),
         catalogue,
+        dataset.columns,
         dataset.panel.names,
         tally.rows.duplicates,
         tally.unknown,
     )
-    cells = score_cells(scores, benchmark.grouping, Strata.of(dataset.samples, benchmark.grouping))
+    cells = score_cells(scores, benchmark.grouping, Strata.of(scores.columns, benchmark.grouping))
     leakage = () if kind else find_leakage(scores)
     findings = _find(kind, scores, tally, benchmark)
     return Report(
@@ -190,7 +191,7 @@ def report_on_tally(dataset: Dataset, tally: Tally, catalogue: Mapping[str, Cata
         dataset=dataset.name,
         dataset_digest=dataset.digest,
         samples=len(dataset.samples),
-        awaiting_expert=tuple(sample.id for sample in dataset.samples if not sample.scored),
+        awaiting_expert=tuple(dataset.samples[at].id for at in np.flatnonzero(~scores.scored).tolist()),
         versions=versions_of(dataset),
         revisions=revisions_of(tally.revised, ReaderVersions.of(benchmark).version_notes),
         tables=(
@@ -260,8 +261,8 @@ def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, In
     """Return how often each sample was asked in each cell of the jobs."""
     asked: dict[CellKey, Indices] = {}
     for spec in specs:
-        chosen = set(spec.samples)
-        times = _applying(dataset, select_cells(dataset.benchmark, spec), chosen.__contains__ if chosen else None)
+        chosen = spec.samples or None
+        times = _applying(dataset, select_cells(dataset.benchmark, spec), chosen)
         for model in spec.models:
             for cell, applies in times.items():
                 if applies.any():
@@ -270,14 +271,18 @@ def _count_asked(dataset: Dataset, specs: Sequence[JobSpec]) -> dict[CellKey, In
     return asked
 
 
-def _applying(
-    dataset: Dataset, cells: Iterable[Cell], chosen: Callable[[str], bool] | None = None
-) -> dict[Cell, Indices]:
-    """Return to which of the samples that are chosen each cell applies, as 0 and 1."""
-    rules = CellRules.of(dataset.benchmark)
-    found = {cell: np.zeros(len(dataset.samples), dtype=np.intp) for cell in cells}
-    for at, sample in enumerate(dataset.samples):
-        for cell, applies in found.items() if chosen is None or chosen(sample.id) else ():
+def _applying(dataset: Dataset, cells: Iterable[Cell], chosen: Collection[str] | None = None) -> dict[Cell, Indices]:
+    """Return to which of the samples that are chosen, by their ids, each cell applies, as 0 and 1."""
+    rules, samples, known = CellRules.of(dataset.benchmark), dataset.samples, dataset.positions
+    found = {cell: np.zeros(len(samples), dtype=np.intp) for cell in cells}
+    asked = range(len(samples)) if chosen is None else sorted(known[name] for name in chosen if name in known)
+    if rules.applies_always:
+        for applies in found.values():
+            applies[asked] = 1
+        return found
+    for at in asked:
+        sample = samples[at]
+        for cell, applies in found.items():
             applies[at] = rules.applies(sample, cell)
     return found
 

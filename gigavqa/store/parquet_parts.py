@@ -34,12 +34,12 @@ SCHEMA = pa.schema(
 )
 """Columns of a part. `answer` is the text of the last turn, `response` the whole response as JSON."""
 
-TALLY = ".tally"
-"""Suffix of what stands beside a part: the tally of its responses, which anybody may delete.
+TALLY, VERDICTS = ".tally", ".verdicts"
+"""Suffixes of what stands beside a part: the tally of its responses, and their verdicts. Anybody may delete either.
 
-Its name begins with `_`, so that readers of Parquet pass over it; in earlier versions it did not.
+Their names begin with `_`, so that readers of Parquet pass over them; that of a tally did not in earlier versions.
 """
-
+_BESIDE = TALLY, VERDICTS
 
 _JOB, _PART = "job=", ".parquet"
 
@@ -116,18 +116,18 @@ class PartStore:
             raise PartUnreadableError(f"the Parquet part {part} is not what was written: {_difference(content, seal)}")
         return content
 
-    def read_tally(self, job_id: str, part: str) -> bytes | None:
-        """Return what `write_tally` wrote beside a part, or None where it cannot be read: it can be made again."""
-        for path in self._tallies(job_id, part):
+    def read_beside(self, job_id: str, part: str, suffix: str) -> bytes | None:
+        """Return what `write_beside` wrote of a part, or None where it cannot be read: it can be made again."""
+        for path in self._beside(job_id, part, suffix):
             with suppress(OSError), translate_store_errors():
                 content: bytes = self._fs.cat_file(path)
                 return content
         return None
 
     @translate_store_errors()
-    def write_tally(self, job_id: str, part: str, content: bytes) -> None:
-        """Write what was tallied of a part beside it; whoever reads it must know it again."""
-        path, earlier = self._tallies(job_id, part)
+    def write_beside(self, job_id: str, part: str, suffix: str, content: bytes) -> None:
+        """Write what was made of a part, its TALLY or VERDICTS, beside it; whoever reads it must know it again."""
+        path, earlier = self._beside(job_id, part, suffix)
         if isinstance(self._fs, LocalFileSystem):
             unfinished = Path(f"{path}.{secrets.token_hex(4)}")  # several gateways may write it at once
             unfinished.write_bytes(content)
@@ -140,7 +140,10 @@ class PartStore:
     @translate_store_errors()
     def remove(self, job_id: str, part: str | None = None) -> None:
         """Remove one part of a job, or all of them; it does not matter whether they exist."""
-        paths = [self._path(job_id, part), *self._tallies(job_id, part)] if part else [self._folder(job_id)]
+        paths = [self._folder(job_id)]
+        if part:
+            beside = (path for suffix in _BESIDE for path in self._beside(job_id, part, suffix))
+            paths = [self._path(job_id, part), *beside]
         for path in filter(self._fs.exists, paths):
             self._fs.rm(path, recursive=part is None)
 
@@ -159,10 +162,10 @@ class PartStore:
     def _path(self, job_id: str, part: str) -> str:
         return f"{self._folder(job_id)}/{part}{_PART}"
 
-    def _tallies(self, job_id: str, part: str) -> tuple[str, str]:
-        """Return where the tally of a part is written, and where an earlier version wrote it."""
+    def _beside(self, job_id: str, part: str, suffix: str) -> tuple[str, str]:
+        """Return where what was made of a part is written, and where an earlier version wrote it."""
         folder = self._folder(job_id)
-        return f"{folder}/_{part}{TALLY}", f"{folder}/{part}{TALLY}"
+        return f"{folder}/_{part}{suffix}", f"{folder}/{part}{suffix}"
 
 
 def _checksum(content: bytes) -> str:

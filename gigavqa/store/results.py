@@ -28,6 +28,8 @@ _MAX_COUNTER = 2**53  # where scripts begin to lose units, and thousands of such
 _MAX_UNSUNK = 100_000  # requests that are named at once: some ten milliseconds of the state store's time
 PAGE = 500
 """Responses that are read at a time."""
+_INDEXED = 100
+"""Responses that are looked up at a time where none is read: their replies hold the loop for some five milliseconds."""
 
 _PendingRecord = tuple[ResponseRecord, asyncio.Future[bool]]
 
@@ -49,6 +51,16 @@ class ResponseLocations(NamedTuple):
     hot: Sequence[str]
 
 
+class ResponsePlace(NamedTuple):
+    """The place of a recorded response: the part and row that hold it, and the part's checksum; None while in none."""
+
+    request_id: str
+    cursor: str
+    part: str | None
+    row: int | None
+    seal: str | None
+
+
 class _PartPointer(NamedTuple):
     """The state store's pointer to a response whose text the sink has moved to a part."""
 
@@ -56,6 +68,9 @@ class _PartPointer(NamedTuple):
     outcome: str | None
     part: str | None
     row: str | None
+
+
+_NOWHERE = _PartPointer(None, None, None, None)
 
 
 class ResultStore:
@@ -140,6 +155,18 @@ class ResultStore:
         pairs = [(cursors[request_id], found[request_id]) for request_id in chosen if request_id in found]
         return pairs, rows[-1][0].decode() if rows else None
 
+    async def places(self, job_id: str, after: str, limit: int = PAGE) -> list[ResponsePlace]:
+        """Tell where up to `limit` responses are that were recorded after a cursor, in their order, and read none."""
+        rows = await self._redis.xrange(KEYS.results(job_id), min=f"({after}", count=limit)
+        cursors = {fields[b"request"].decode(): cursor.decode() for cursor, fields in rows}
+        pointers = await self._pointers(job_id, [*cursors])
+        seals = await self._seals(job_id, sorted({pointer.part for pointer in pointers.values() if pointer.part}))
+        return [
+            ResponsePlace(id_, cursor, one.part, int(one.row) if one.row else None, seals.get(one.part or ""))
+            for id_, cursor in cursors.items()
+            for one in [pointers.get(id_, _NOWHERE)]
+        ]
+
     async def showed(self, job_id: str, raster: str) -> bool:
         """Return whether a recorded request of the job was shown the raster of this key."""
         return bool(await self._redis.sismember(KEYS.rasters(job_id), raster))
@@ -154,9 +181,11 @@ class ResultStore:
             recorded, dict(zip(names[::2], names[1::2], strict=True)), [one.decode() for one in hot]
         )
 
-    async def read_of(self, job_id: str, request_ids: Sequence[str]) -> Mapping[str, Response | UnreadableResponse]:
+    async def read_of(
+        self, job_id: str, request_ids: Sequence[str], kept: PartCache | None = None
+    ) -> Mapping[str, Response | UnreadableResponse]:
         """Return the responses to these requests by id, without those that a retry took back. Raises as `read`."""
-        return await self._load(job_id, request_ids, PartCache())
+        return await self._load(job_id, request_ids, PartCache() if kept is None else kept)
 
     async def standing(self, job_id: str, recorded: Sequence[tuple[str, str]]) -> list[bool]:
         """Tell of each (request id, cursor) whether it is what is recorded now, or a retry took it back."""
@@ -169,7 +198,7 @@ class ResultStore:
     async def outcomes(self, job_id: str) -> AsyncIterator[tuple[str, str, str]]:
         """Yield (request id, cursor, outcome) of what is recorded, `completed` or `failed`, without reading a text."""
         after = "-"
-        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=_INDEXED):
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for _, fields in rows:
                     pipeline.hget(KEYS.response(job_id, fields[b"request"].decode()), "outcome")
@@ -183,7 +212,7 @@ class ResultStore:
         """Count the responses that each part holds of a job, without reading one."""
         counts: Counter[str] = Counter()
         after = "-"
-        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=PAGE):
+        while rows := await self._redis.xrange(KEYS.results(job_id), min=after, count=_INDEXED):
             pointers = await self._pointers(job_id, [fields[b"request"].decode() for _, fields in rows])
             counts.update(pointer.part for pointer in pointers.values() if pointer.part)
             after = f"({rows[-1][0].decode()}"
@@ -222,6 +251,11 @@ class ResultStore:
             if cursor
         }
 
+    async def _seals(self, job_id: str, parts: Sequence[str]) -> dict[str, str | None]:
+        """Checksums of parts, None of one that is not known."""
+        seals = await self._redis.hmget(KEYS.parts(job_id), list(parts)) if parts else []
+        return {part: seal.decode() if seal else None for part, seal in zip(parts, seals, strict=True)}
+
     async def _read_parts(
         self, job_id: str, names: Iterable[str], kept: PartCache
     ) -> dict[str, list[str] | PartUnreadableError]:
@@ -231,10 +265,8 @@ class ResultStore:
             return {}
         if self._parts is None:
             raise TextMissingError(f"job {job_id}: its responses are in Parquet parts, and no results address is set")
-        seals = await self._redis.hmget(KEYS.parts(job_id), parts)
         read: dict[str, list[str] | PartUnreadableError] = {}
-        for part, seal in zip(parts, seals, strict=True):
-            sealed = seal.decode() if seal else None
+        for part, sealed in (await self._seals(job_id, parts)).items():
             place = f"{job_id} {part} {sealed}"
             if place in kept:
                 read[part] = kept[place]

@@ -23,7 +23,7 @@ from gigavqa.evaluation.capabilities import judgement_reader
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.expansion import is_about
 from gigavqa.evaluation.judgements import Panel
-from gigavqa.evaluation.outcomes import SampleOutcome, sample_outcomes
+from gigavqa.evaluation.outcomes import sample_outcomes
 from gigavqa.evaluation.prompts import PromptRebuilder
 from gigavqa.evaluation.replies import reply_of
 from gigavqa.evaluation.tables import Caveat
@@ -170,16 +170,20 @@ class Reports:
     def _verdicts(
         self, asked: ReportJobs, form: VerdictFormat, parts: bool, texts: bool, loop: asyncio.AbstractEventLoop
     ) -> Iterator[bytes]:
-        dataset = self._dataset(asked, loop)
+        dataset, catalogue = self._dataset(asked, loop), self._catalogue()
         self._lacking -= {job.id for job in asked.jobs}
-        found = map(self._noted, self._recorded(asked.jobs, loop))
-        outcomes = sample_outcomes(dataset, found, self._catalogue())
-        first: list[SampleOutcome] = list(islice(outcomes, 1))
-        yield from verdict_chunks(chain(first, outcomes), form, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
+        rows = chain.from_iterable(
+            self._tallies.rows(job.id, dataset, catalogue, loop, self._note_lacking) for job in asked.jobs
+        )
+        first = list(islice(rows, 1))
+        yield from verdict_chunks(chain(first, rows), form, VerdictFileLayout.of(dataset, parts=parts, texts=texts))
+
+    def _note_lacking(self, response: UnreadableResponse) -> None:
+        self._lacking.add(response.job_id)
 
     def _noted(self, response: Response | UnreadableResponse) -> Response | UnreadableResponse:
         if isinstance(response, UnreadableResponse):
-            self._lacking.add(response.job_id)
+            self._note_lacking(response)
         return response
 
     def _dataset(self, asked: ReportJobs, loop: asyncio.AbstractEventLoop) -> Dataset:

@@ -1,12 +1,14 @@
 """The Python client against a real service: jobs, streams, frames, questions of one's own, and errors."""
 
 import json
+import socket
 import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import httpx
 import numpy as np
 import pytest
 from PIL import Image
@@ -26,6 +28,7 @@ from gigavqa import (
     Response,
 )
 from gigavqa.cli.client import TerminalClient
+from gigavqa.client import calls
 from gigavqa.client.connection import request_headers
 from gigavqa.client.errors import ProblemError
 from gigavqa.client.retries import LineSplitter
@@ -185,6 +188,16 @@ def test_a_gateway_that_never_answered_is_not_waited_for() -> None:
     """The sentence names the address and what helps."""
     with Client("http://127.0.0.1:9") as client, pytest.raises(GatewayUnreachableError, match="gigavqa up"):
         client.jobs()
+
+
+def test_a_gateway_that_is_at_work_is_not_said_to_be_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It took the request, and the answer did not come in time."""
+    monkeypatch.setattr(calls, "TIMEOUT", httpx.Timeout(5.0, read=0.05))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Client(url) as client, pytest.raises(GatewayUnreachableError, match="may still be at work") as told:
+            client.jobs()
+    assert "gigavqa up" not in str(told.value)
 
 
 async def test_the_asynchronous_client_does_the_same(url: str, pictures: Path, data: Path) -> None:

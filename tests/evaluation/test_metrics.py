@@ -9,6 +9,7 @@ from gigavqa.benchmarks.ultravr.benchmark import UltraVR
 from gigavqa.evaluation.metrics.accuracy import Contrast, Strata
 from gigavqa.evaluation.metrics.estimates import Estimate
 from gigavqa.evaluation.metrics.intervals import Z, proportion, wilson
+from gigavqa.evaluation.sample_columns import SampleColumns
 from tests.benchmarks.ultravr.good_records import good_sample
 
 GROUPING = UltraVR.grouping
@@ -39,7 +40,7 @@ def strata_of(**domains: int) -> Strata:
     """So many samples of each domain."""
     records = {"rs": "rs-logic", "ad": "ad-choice", "cctv": "cctv-comparison", "wsi": "wsi-comparison"}
     samples = [good_sample(records[name], id=f"{name}{at}") for name, count in domains.items() for at in range(count)]
-    return Strata.of(samples, GROUPING)
+    return Strata.of(SampleColumns.of(samples), GROUPING)
 
 
 def test_a_macro_average_of_many_has_the_normal_interval() -> None:
@@ -139,7 +140,7 @@ def test_a_gap_covers_only_the_domains_that_both_conditions_have() -> None:
     samples = [good_sample("rs-logic", id="r1"), good_sample("rs-logic", id="r2"), good_sample("ad-choice", id="a1")]
     full, text_only = np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, np.nan])
 
-    contrast = Contrast({"V2": full, "V0": text_only}, Strata.of(samples, GROUPING))
+    contrast = Contrast({"V2": full, "V0": text_only}, Strata.of(SampleColumns.of(samples), GROUPING))
 
     assert (contrast.accuracy("V2").value, contrast.accuracy("V0").value) == (0.5, 0.5)
     assert (contrast.gap("V2", "V0").value, contrast.gap("V2", "V0").count) == (0.5, 2)
@@ -150,7 +151,10 @@ def test_a_gap_counts_scored_samples_alone() -> None:
     samples = [good_sample("rs-logic", id="r1"), good_sample("wsi-comparison", id="w1", answer="")]
     both = np.array([1.0, 0.0])
 
-    assert Contrast({"V2": both, "V1": both.copy()}, Strata.of(samples, GROUPING)).gap("V2", "V1").count == 1
+    assert (
+        Contrast({"V2": both, "V1": both.copy()}, Strata.of(SampleColumns.of(samples), GROUPING)).gap("V2", "V1").count
+        == 1
+    )
 
 
 @given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0, np.nan]), min_size=1, max_size=30))

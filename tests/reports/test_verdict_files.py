@@ -265,7 +265,8 @@ def test_no_more_than_a_batch_is_held(form: VerdictFormat) -> None:
             weakref.finalize(outcome, leave)
             yield outcome
 
-    chunks = (chunk for chunk in verdict_chunks(endless(), form, VerdictFileLayout.of(DATASET)) if chunk)
+    layout = VerdictFileLayout.of(DATASET)
+    chunks = (chunk for chunk in verdict_chunks(map(layout.whole_row, endless()), form, layout) if chunk)
     sizes = []
     for _ in range(4):
         before = drawn
@@ -287,9 +288,9 @@ def test_long_texts_end_a_batch_early() -> None:
 @pytest.mark.parametrize("form", VERDICT_FORMATS)
 def test_the_same_responses_make_the_same_bytes(tmp_path: Path, form: VerdictFormat) -> None:
     """In the order in which they came."""
-    assert written(tmp_path, form).read_bytes() == b"".join(
-        verdict_chunks(outcomes_of(RESPONSES), form, VerdictFileLayout.of(DATASET))
-    )
+    layout = VerdictFileLayout.of(DATASET)
+    rows = map(layout.whole_row, outcomes_of(RESPONSES))
+    assert written(tmp_path, form).read_bytes() == b"".join(verdict_chunks(rows, form, layout))
     ids = duckdb.sql(f"SELECT request_id FROM '{tmp_path}/verdicts.{form}'").fetchall()
     assert [name for (name,) in ids] == [one.request_id for one in RESPONSES]
 

@@ -18,9 +18,11 @@ from gigavqa.reports.score import score_files
 from gigavqa.reports.writers.exports import render_csv, render_json, render_latex
 from gigavqa.reports.writers.markdown import render_markdown
 from gigavqa.reports.writers.page.page import render_html
+from gigavqa.reports.writers.verdict_columns import VerdictFileLayout
+from gigavqa.reports.writers.verdict_files import VERDICT_FORMATS, VerdictFormat, verdict_chunks
 from gigavqa.service.settings import GatewaySettings
 from tests.service.gateways import MODEL, RunningGateway
-from tests.service.test_tallies import drain
+from tests.service.test_tallies import drain, judged
 from tests.service.workers import play
 from tests.testing.test_benchmark_suite import SAMPLES, checks_of
 
@@ -59,6 +61,39 @@ def test_both_reports_are_the_same_bytes(settings: GatewaySettings, start: Start
     for form, render in FORMS.items():
         assert render(offline).splitlines() == live[form].splitlines(), form
     assert _page(offline, folder, lines, job_id, spec) == live["html"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("benchmark", SAMPLES)
+def test_verdicts_that_stood_beside_parts_are_the_same_bytes(
+    settings: GatewaySettings, start: Start, benchmark: str
+) -> None:
+    """As judged on the server, and as judged anew offline: in every form, a response or a part a row, with texts."""
+    checks_of(settings.data, benchmark)
+    gateway = start()
+    job_id = _submitted(gateway, benchmark)
+    play(gateway.redis_url, said)
+    fresh = _verdicts(gateway, job_id)
+    lines = gateway.client.get(f"/v1/jobs/{job_id}/results").text.splitlines()
+    gateway.stop()
+    drain(settings)
+    made, again = start(), start()
+    assert _verdicts(made, job_id) == fresh
+    assert (judged(made) > 0, _verdicts(again, job_id) == fresh, judged(again)) == (True, True, 0)
+    dataset = load_dataset(settings.data / "mine")
+    responses = [read_response(line, extra="ignore") for line in lines]
+    for (form, *named), content in fresh.items():
+        layout = VerdictFileLayout.of(dataset, **dict.fromkeys(named, True))
+        rows = map(layout.whole_row, sample_outcomes(dataset, responses, load_catalogue()))
+        assert b"".join(verdict_chunks(rows, form, layout)) == content
+
+
+def _verdicts(gateway: RunningGateway, job_id: str) -> dict[tuple[VerdictFormat, *tuple[str, ...]], bytes]:
+    """The files of a job's verdicts, by their form and what was asked for besides."""
+    kinds = [(form, *named) for form in VERDICT_FORMATS for named in ((), ("parts",), ("texts",), ("parts", "texts"))]
+    path = f"/v1/jobs/{job_id}/verdicts"
+    asked = {kind: {"format": kind[0], **dict.fromkeys(kind[1:], "true")} for kind in kinds}
+    return {kind: gateway.client.get(path, params=asked[kind]).raise_for_status().content for kind in kinds}
 
 
 def _reports(gateway: RunningGateway, job_id: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from gigavqa.reports.report import build_report
 from gigavqa.service.results.tallies import JobTallies
 from gigavqa.service.settings import GatewaySettings
 from gigavqa.store.connection import connect
-from gigavqa.store.parquet_parts import TALLY
+from gigavqa.store.parquet_parts import TALLY, VERDICTS
 from gigavqa.store.redis_keys import KEYS
 from gigavqa.store.results import ResultStore
 from gigavqa.store.sink import ParquetSink
@@ -88,8 +88,22 @@ def judged(gateway: RunningGateway) -> int:
 
 
 def tallies_of(settings: GatewaySettings) -> list[Path]:
-    """What stands beside the parts."""
+    """The tallies that stand beside the parts."""
     return sorted(Path(settings.results_uri).rglob(f"*{TALLY}"))
+
+
+def verdicts(gateway: RunningGateway, job_id: str) -> list[dict[str, Any]]:
+    """The verdicts on a job's responses, in rows."""
+    text = gateway.client.get(f"/v1/jobs/{job_id}/verdicts", params={"format": "jsonl"}).raise_for_status().text
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def forget_verdicts(settings: GatewaySettings) -> int:
+    """Delete what stands beside the parts, and tell how many verdict files those were; all is judged again."""
+    found = [*Path(settings.results_uri).rglob(f"*{VERDICTS}")]
+    for path in (*found, *tallies_of(settings)):
+        path.unlink()
+    return len(found)
 
 
 @pytest.fixture
@@ -268,4 +282,49 @@ def test_a_deleted_job_leaves_no_tally(settings: GatewaySettings, start: Start, 
     report(gateway, job_id)
     assert len(tallies_of(settings)) == 8
     gateway.client.delete(f"/v1/jobs/{job_id}").raise_for_status()
-    assert tallies_of(settings) == []
+    assert (tallies_of(settings), forget_verdicts(settings)) == ([], 0)
+
+
+def test_a_report_and_verdicts_judge_each_answer_once(start: Start, job_id: str) -> None:
+    """Whichever is asked first, also by another gateway, in whatever form."""
+    first, again = start(), start()
+    report(first, job_id)
+    known = judged(first)
+    assert verdicts(again, job_id) == verdicts(first, job_id)
+    assert report(again, job_id) == report(first, job_id)
+    assert (judged(first), judged(again)) == (known, 0)
+
+
+def test_verdicts_follow_retries_and_records(settings: GatewaySettings, start: Start, job_id: str) -> None:
+    """What was kept of responses that a retry took back, and of other records, is in no file any more."""
+    gateway = start()
+    before = verdicts(gateway, job_id)
+    gateway.client.post(f"/v1/jobs/{job_id}/retry").raise_for_status()
+    answered = [row for row in before if not row["failure"]]
+    assert verdicts(gateway, job_id) == answered != before
+    play(gateway.redis_url, answers())
+    told = verdicts(gateway, job_id)
+    assert (told[: len(answered)], len(told)) == (answered, len(before))
+    gateway.stop()
+    drain(settings)
+    again = start()
+    assert verdicts(again, job_id) == told
+    write_dataset(settings.data, [record(number, answer="A") for number in range(4)])
+    after = verdicts(again, job_id)
+    assert {row["truth"] for row in told} != {row["truth"] for row in after} == {"A"}
+    assert forget_verdicts(settings) > 0
+    assert verdicts(start(), job_id) == after
+
+
+def test_kept_verdicts_that_are_damaged_are_made_again(settings: GatewaySettings, start: Start, job_id: str) -> None:
+    """It costs the judging of that part; and of a part that is damaged itself nothing is read that was kept."""
+    whole = verdicts(start(), job_id)
+    kept = sorted(Path(settings.results_uri).rglob(f"*{VERDICTS}"))[0]
+    kept.write_bytes(kept.read_bytes()[:-1])
+    again = start()
+    assert verdicts(again, job_id) == whole
+    assert 0 < judged(again) <= 3
+    part = kept.with_name(kept.name.removeprefix("_")).with_suffix(".parquet")
+    part.write_bytes(part.read_bytes()[:-1])
+    lacking = [row["request_id"] for row in verdicts(start(), job_id) if row["failure"] == "ResponseUnreadable"]
+    assert lacking == [row["request_id"] for row in whole][: len(lacking)] != []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 from redis.exceptions import OutOfMemoryError
 
 from gigavqa.contract.codec import compress, decompress, pack, unpack
@@ -328,3 +329,23 @@ async def test_a_bundle_of_several_lanes_is_counted_once(redis: Redis) -> None:
     for lease in await queue.claim(["m0", "m1"], "w", 10, 0):
         await results.record(answer(job.id, lease.bundle.requests[0]), lease)
     assert (await JobRegistry(redis).get(job.id)).status is JobStatus.COMPLETED
+
+
+async def test_looking_up_what_is_recorded_holds_the_loop_for_few_at_a_time(
+    redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much there is: between two turns of the loop no more replies are read than that takes milliseconds."""
+    job = await run_job(redis, 250)
+    sent: list[int] = []
+    execute = Pipeline.execute
+
+    async def counted(pipeline: Pipeline, raise_on_error: bool = True) -> Any:
+        sent.append(len(pipeline))
+        return await execute(pipeline, raise_on_error)
+
+    monkeypatch.setattr(Pipeline, "execute", counted)
+    found = [request_id async for request_id, _, _ in ResultStore(redis).outcomes(job.id)]
+    assert (len(set(found)), sent) == (250, [100, 100, 50])
+    sent.clear()
+    assert await ResultStore(redis).count_in(job.id) == {}
+    assert sent == [100, 100, 50]

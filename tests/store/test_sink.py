@@ -16,7 +16,7 @@ from gigavqa.contract.codec import compress, decompress
 from gigavqa.contract.errors import TextMissingError
 from gigavqa.contract.responses import Response, UnreadableResponse
 from gigavqa.store.job_registry import JobRegistry
-from gigavqa.store.parquet_parts import PartStore
+from gigavqa.store.parquet_parts import TALLY, PartStore
 from gigavqa.store.previews import PreviewStore
 from gigavqa.store.queue import JobQueue
 from gigavqa.store.redis_keys import KEYS
@@ -77,7 +77,7 @@ async def test_the_folder_of_results_is_a_table(redis: Redis, tmp_path: Path) ->
     job = await run_job(redis, 4)
     await ParquetSink(redis, str(tmp_path)).run_until_drained()
     parts, previews = PartStore(str(tmp_path)), PreviewStore(str(tmp_path))
-    parts.write_tally(job.id, *parts.parts(job.id), b"tally")
+    parts.write_beside(job.id, *parts.parts(job.id), TALLY, b"tally")
     previews.write(KEY, b"JPEG")
     for read in (pandas.read_parquet, pyarrow.parquet.read_table):
         for folder in (tmp_path, tmp_path / f"job={job.id}"):
@@ -90,10 +90,10 @@ def test_what_earlier_versions_wrote_beside_parts_is_read(tmp_path: Path) -> Non
     for earlier in (folder / "part-1.tally", folder / "part-2.tally", tmp_path / f"previews/{KEY}.jpg"):
         earlier.parent.mkdir(exist_ok=True)
         earlier.write_bytes(b"earlier")
-    assert parts.read_tally("job_1", "part-1") == b"earlier"
-    parts.write_tally("job_1", "part-1", b"new")
+    assert parts.read_beside("job_1", "part-1", TALLY) == b"earlier"
+    parts.write_beside("job_1", "part-1", TALLY, b"new")
     parts.remove("job_1", "part-2")
-    assert parts.read_tally("job_1", "part-1") == b"new"
+    assert parts.read_beside("job_1", "part-1", TALLY) == b"new"
     assert [path.name for path in folder.iterdir()] == ["_part-1.tally"]
     previews.write(KEY[::-1], b"new")
     assert [previews.read(key) for key in (KEY, KEY[::-1], "0" * 8)] == [b"earlier", b"new", None]

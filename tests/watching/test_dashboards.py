@@ -18,6 +18,8 @@ GRAFANA = DEPLOY / "grafana"
 NAMES = ("fleet", "gpus", "job", "model", "pixels", "server")
 METRIC = re.compile(r"\bgigavqa_[a-z_]+")
 OF_GPUS = re.compile(r"\bDCGM_[A-Z0-9_]+")
+LABEL = re.compile(r"\{\{(\w+)\}\}")
+CHOICE = re.compile(r"label_values\((\w+), (\w+)\)")
 RECORDED = re.compile(r"\bgigavqa:[a-z0-9_:]+")
 
 
@@ -31,10 +33,27 @@ def load_script() -> ModuleType:
     return module
 
 
-def queries_of(name: str) -> list[str]:
-    """Every query of a dashboard, as its file has it."""
+def board_of(name: str) -> dict[str, Any]:
+    """A dashboard, as its file has it."""
     board: dict[str, Any] = json.loads((GRAFANA / f"{name}.json").read_text(encoding="utf-8"))
-    return [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    return board
+
+
+def queries_of(name: str) -> list[str]:
+    """Every query of a dashboard."""
+    return [query for query, _ in lines_of(name)]
+
+
+def lines_of(name: str) -> list[tuple[str, frozenset[str]]]:
+    """Every query of a dashboard, and the labels by which its lines are called."""
+    targets = [target for panel in board_of(name)["panels"] for target in panel["targets"]]
+    return [(one["expr"], frozenset(LABEL.findall(one.get("legendFormat", "")))) for one in targets]
+
+
+def choices_of(name: str) -> list[tuple[str, str]]:
+    """The metric and label of which each variable of a dashboard offers the values."""
+    variables = [one["query"] for one in board_of(name)["templating"]["list"] if one["type"] == "query"]
+    return [(found[1], found[2]) for query in variables if (found := CHOICE.fullmatch(query))]
 
 
 def asked(query: str, window: str = "5m") -> str:

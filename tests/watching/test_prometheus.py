@@ -4,6 +4,7 @@ The engine is simulated, and the rules' windows are seconds instead of minutes: 
 """
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +18,7 @@ from tests.flow.jobs import MODEL, submit
 from tests.waiting import wait_until
 from tests.watching.faults import worker_gone
 from tests.watching.programs import program
-from tests.watching.test_dashboards import NAMES, asked, queries_of
+from tests.watching.test_dashboards import NAMES, asked, choices_of, lines_of
 from tests.watching.watched import WINDOW_SECONDS, Watched
 
 pytestmark = pytest.mark.slow
@@ -53,18 +54,29 @@ def watched(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> I
 
 @pytest.mark.timeout(600)
 def test_every_panel_has_data(watched: Watched) -> None:
-    """Each query of each dashboard is answered by Prometheus with at least one series."""
-    left = {query for name in NAMES for query in queries_of(name)}
+    """Each query is answered with a number, and with the labels that its lines are called by: others have no name.
+
+    What a variable offers for a choice is there, too.
+    """
+    left = {line for name in NAMES for line in lines_of(name)}
+    nameless = set[str]()
+    left |= {(metric, frozenset({label})) for name in NAMES for metric, label in choices_of(name)}
+
+    def is_answered(query: str, labels: frozenset[str]) -> bool:
+        found = watched.ask(asked(query, f"{WINDOW_SECONDS}s"))
+        nameless.update(query for one in found if not labels <= {*one["metric"]})
+        return any(not math.isnan(float(one["value"][1])) for one in found)
 
     def all_answered() -> bool:
-        left.difference_update([query for query in left if watched.ask(asked(query, f"{WINDOW_SECONDS}s"))])
+        left.difference_update([line for line in left if is_answered(*line)])
         time.sleep(0.5)
         return not left
 
     try:
         wait_until(all_answered, timeout=PATIENCE, what="data for every panel")
     except AssertionError:
-        raise AssertionError(f"no data for {sorted(left)}") from None
+        raise AssertionError(f"no data for {sorted(query for query, _ in left)}") from None
+    assert not nameless
 
 
 def test_lines_of_the_gateways_log_are_json_with_the_ids_of_requests_and_jobs(watched: Watched) -> None:

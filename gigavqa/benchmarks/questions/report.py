@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gigavqa.benchmarks.questions.judging import QuestionDetails
 from gigavqa.benchmarks.questions.samples import LETTERS, Question
@@ -27,13 +28,14 @@ _MOST_GROUPS = 200
 
 def report(scores: QuestionScores) -> Contents:
     """Fill the tables that have any row."""
-    accuracy = _accuracy_table(scores)
+    facts = _QuestionFacts.of(scores.samples, scores.scored)
+    accuracy = _accuracy_table(scores, facts)
     tables = (
         accuracy,
         *_group_tables(scores),
         _difference_table(scores, "models", _pairs_of_models(scores)),
         _difference_table(scores, "conditions", _pairs_of_cells(scores)),
-        _letter_table(scores),
+        _letter_table(scores, facts),
     )
     figure = Figure(
         name="accuracy",
@@ -46,20 +48,44 @@ def report(scores: QuestionScores) -> Contents:
     return Contents(
         tables=tuple(table for table in tables if table.rows),
         figures=(figure,) if accuracy.rows else (),
-        caveats=tuple(_caveats(scores)),
+        caveats=tuple(_caveats(facts)),
     )
 
 
-def _caveats(scores: QuestionScores) -> Iterator[Caveat]:
-    questions = scores.samples
-    if unscored := sum(question.kind == "open" for question in questions):
-        text = f"{unscored} of {len(questions)} questions are open: their answers are kept, and no number counts them"
+class _QuestionFacts(NamedTuple):
+    """What tables say of questions besides their groups, in their order: found in one look at each.
+
+    The share of guesses that are right, the first truth of those that are scored, which letters are options of any, and
+    how many are open.
+    """
+
+    chance: Floats
+    truths: Sequence[str | None]
+    letters: Sequence[str]
+    open: int
+
+    @classmethod
+    def of(cls, questions: Sequence[Question], scored: npt.NDArray[np.bool_]) -> "_QuestionFacts":
+        """Look at each question once."""
+        chance, options, open_ = np.zeros(len(questions)), set[str](), 0
+        truths: list[str | None] = []
+        for at, (question, is_scored) in enumerate(zip(questions, scored.tolist(), strict=True)):
+            chance[at] = question.chance
+            options.update(question.options or ())
+            truths.append(question.answers[0] if is_scored else None)
+            open_ += question.kind == "open"
+        return cls(chance, truths, [letter for letter in LETTERS if letter in options], open_)
+
+
+def _caveats(facts: _QuestionFacts) -> Iterator[Caveat]:
+    if unscored := facts.open:
+        number = len(facts.truths)
+        text = f"{unscored} of {number} questions are open: their answers are kept, and no number counts them"
         yield Caveat(scope="report", text=text)
 
 
-def _accuracy_table(scores: QuestionScores) -> Table:
+def _accuracy_table(scores: QuestionScores, facts: _QuestionFacts) -> Table:
     """One row for every cell that was asked."""
-    chance = _chance(scores.samples)
     return Table(
         name="accuracy",
         title="Accuracy",
@@ -78,7 +104,7 @@ def _accuracy_table(scores: QuestionScores) -> Table:
                 ),
             ),
         ),
-        rows=tuple(_accuracy_row(scores, cell, chance) for cell in scores.cells),
+        rows=tuple(_accuracy_row(scores, cell, facts.chance) for cell in scores.cells),
     )
 
 
@@ -100,29 +126,16 @@ def _accuracy_row(scores: QuestionScores, cell: CellKey, chance: Floats) -> Row:
     )
 
 
-def _chance(questions: Sequence[Question]) -> Floats:
-    return np.array([question.chance for question in questions], dtype=np.float64)
-
-
 def _cell_title(scores: QuestionScores, cell: CellKey) -> str:
     return f"{scores.title_of(cell.model)} · {cell.how}"
 
 
 def _group_tables(scores: QuestionScores) -> Iterator[Table]:
     """For every kind of group: one row a group, one column a cell. Groups beside the category stand in long forms."""
-    kinds = dict.fromkeys(kind for question in scores.samples for kind in question.groups)
-    for kind in kinds:
-        members = _members(scores.samples, kind)
+    for kind in scores.columns.groups:
+        members = scores.columns.members(kind)
         if 1 < len(members) <= _MOST_GROUPS:
             yield _group_table(scores, kind, members)
-
-
-def _members(questions: Sequence[Question], kind: str) -> dict[str, Indices]:
-    found: dict[str, list[int]] = {}
-    for position, question in enumerate(questions):
-        if question.scored and kind in question.groups:
-            found.setdefault(question.groups[kind], []).append(position)
-    return {name: np.array(found[name], dtype=np.intp) for name in sorted(found)}
 
 
 def _group_table(scores: QuestionScores, kind: str, members: Mapping[str, Indices]) -> Table:
@@ -188,7 +201,7 @@ def _pairs_of_cells(scores: QuestionScores) -> Iterator[_CellPair]:
 
 def _difference_table(scores: QuestionScores, of: str, pairs: Iterable[_CellPair]) -> Table:
     pairs = list(pairs)
-    strata = Strata.of(scores.samples, Grouping())
+    strata = Strata.of(scores.columns, Grouping())
     means = {cell: scores.means(*cell) for pair in pairs for cell in pair[:2]}
     tests = [paired_test(means[pair.first], means[pair.second]) for pair in pairs]
     corrected = holm([test.p for test in tests])
@@ -232,16 +245,10 @@ def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _letter_table(scores: QuestionScores) -> Table:
+def _letter_table(scores: QuestionScores, facts: _QuestionFacts) -> Table:
     """One row for every true letter of a cell: how often each letter was answered to it, and how often none."""
-    options: set[str] = set()
-    truths = []
-    for question in scores.samples:
-        options.update(question.options or ())
-        truths.append(question.answers[0] if question.scored else None)
-    used = [letter for letter in LETTERS if letter in options]
-    columns = [Column(key=letter, title=letter, unit="count", keys={"answered": letter}) for letter in used]
-    rows = [row for cell in scores.cells for row in _letter_rows(scores, cell, used, truths)]
+    columns = [Column(key=letter, title=letter, unit="count", keys={"answered": letter}) for letter in facts.letters]
+    rows = [row for cell in scores.cells for row in _letter_rows(scores, cell, facts)]
     return Table(
         name="letters",
         title="Letters answered",
@@ -256,20 +263,18 @@ def _letter_table(scores: QuestionScores) -> Table:
     )
 
 
-def _letter_rows(
-    scores: QuestionScores, cell: CellKey, used: Sequence[str], truths: Sequence[str | None]
-) -> Iterator[Row]:
+def _letter_rows(scores: QuestionScores, cell: CellKey, facts: _QuestionFacts) -> Iterator[Row]:
     counts: dict[str, Counter[str | None]] = {}
     choices = scores.cell(*cell).answered.detailed
     for sample, details in zip(choices.sample.tolist(), choices.details, strict=True):
-        if (truth := truths[sample]) is not None:
+        if (truth := facts.truths[sample]) is not None:
             counts.setdefault(truth, Counter())[details.letter] += 1
     sums = sum(counts.values(), Counter())
-    for letter in (*(letter for letter in used if letter in counts), *([""] if counts else ())):
+    for letter in (*(letter for letter in facts.letters if letter in counts), *([""] if counts else ())):
         found = counts[letter] if letter else sums
         yield Row(
             title=f"{_cell_title(scores, cell)} · {letter or 'all'}",
             keys={**cell.keys, "truth": letter or "all"},
-            values=(*(found[other] for other in used), found[None], found.total()),
+            values=(*(found[other] for other in facts.letters), found[None], found.total()),
             summary=not letter,
         )

@@ -51,7 +51,7 @@ _SHORT = {
 
 def report(scores: UltraVRScores, grouping: Grouping) -> Contents:
     """Fill the tables that have any row."""
-    strata = Strata.of(scores.samples, grouping)
+    strata = Strata.of(scores.columns, grouping)
     process = step_contents(scores, strata)
     tables = (_table1(scores, strata), *_table2(scores, strata), *_table3(scores, strata), *process.tables)
     tables = (*tables, example_table(scores.frame))

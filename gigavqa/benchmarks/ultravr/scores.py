@@ -35,8 +35,7 @@ class StepScores:
     def replies(self) -> ScoreFrame[UltraVRDetails]:
         """The replies to scored samples that have steps."""
         found = self.scores.frame.of_cell(self.key).answered.detailed
-        is_scored = np.array([sample.scored for sample in self.scores.samples], dtype=np.bool_)
-        return found.select(is_scored[found.sample])
+        return found.select(self.scores.scored[found.sample])
 
     @cached_property
     def steps(self) -> list[tuple[int, StepDetails]]:

@@ -1,7 +1,7 @@
 """`gigavqa admin backup`: everything that would be missed, in one folder."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from gigavqa.cli.console import err, out, print_json
 from gigavqa.cli.errors import CommandError
 from gigavqa.cli.installation import installation_store
 from gigavqa.runtime.home import Home
+from gigavqa.runtime.plurals import count_noun
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="A new folder; it appears when all is in it.", show_default=False)
@@ -39,12 +40,13 @@ def backup(folder: Folder, json: JsonOption = False) -> None:
         err.print(f"not in the backup: {lost}", markup=False)
     if manifest.damaged:
         raise CommandError(
-            f"the backup is whole but for {len(manifest.damaged)} files that were damaged before it; "
+            f"the backup is whole but for {count_noun(len(manifest.damaged), 'file')} damaged before it; "
             "`gigavqa admin fsck` tells of them"
         )
 
 
 def describe_backup(manifest: Manifest) -> str:
     """Return a backup in a line."""
-    counts: list[Any] = [f"{manifest.jobs} jobs", f"{manifest.responses} responses", f"{manifest.files} files"]
-    return f"{', '.join(counts)}, {manifest.bytes / 1e6:.1f} MB, of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC"
+    things = ((manifest.jobs, "job"), (manifest.responses, "response"), (manifest.files, "file"))
+    counts = ", ".join(count_noun(*one) for one in things)
+    return f"{counts}, {manifest.bytes / 1e6:.1f} MB, of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC"

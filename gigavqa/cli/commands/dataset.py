@@ -1,7 +1,8 @@
 """`gigavqa dataset`: draw, import, check, show, list and delete data sets."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
@@ -341,22 +342,17 @@ def import_(
     if target.exists():
         raise ArgumentError(f"{target} exists already: choose another name")
     columns = dict(parse_pair(text, "--map", "foto=image") for text in map or ())
-    try:
-        with work_line():
-            reader, found = _describe_source(source, name, images, benchmark, columns)
-            beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
-            made = import_dataset(
-                reader, found.records, found.images, target, check_image=read_header,
-                remarks_on=file_remarks, look_ahead=look_at_remote,
-                rendering=DocumentRendering(_render, dpi),
-                columns=columns, decimal=decimal, settings={path.name: path for path in beside},
-                described=found if found.stem else None,
-                copy=copy, leave_out_bad=leave_out_bad, title=title, show=display,
-            )  # fmt: skip
-    except DatasetInvalidError as error:
-        lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
-        remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")
-        raise ArgumentError(f"nothing imported: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
+    with _import_problems(leave_out_bad=leave_out_bad), work_line():
+        reader, found = _describe_source(source, name, images, benchmark, columns)
+        beside = sidecar_files(reader, found.records if found.records.is_dir() else found.records.parent)
+        made = import_dataset(
+            reader, found.records, found.images, target, check_image=read_header,
+            remarks_on=file_remarks, look_ahead=look_at_remote,
+            rendering=DocumentRendering(_render, dpi),
+            columns=columns, decimal=decimal, settings={path.name: path for path in beside},
+            described=found if found.stem else None,
+            copy=copy, leave_out_bad=leave_out_bad, title=title, show=display,
+        )  # fmt: skip
     if json:
         print_json(import_record(made, reader.name))
         return
@@ -364,6 +360,17 @@ def import_(
     out.print(f"{told} in {made.folder}, for {reader.title}", markup=False)
     report_import(name, made)
     out.print(f"types: {describe_kinds(made.kinds)}", markup=False)
+
+
+@contextmanager
+def _import_problems(*, leave_out_bad: bool) -> Iterator[None]:
+    """Refuse what cannot be imported by its problems, and tell what would leave out the bad ones."""
+    try:
+        yield
+    except DatasetInvalidError as error:
+        lines = "".join(f"\n  {line}" for line in problem_lines(error.problems))
+        remedy = "" if leave_out_bad else describe_leaving_out(error.others, "imports")
+        raise ArgumentError(f"nothing imported: {count_noun(len(error.problems), 'problem')}{lines}{remedy}") from error
 
 
 def _describe_source(

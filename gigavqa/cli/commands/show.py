@@ -1,5 +1,6 @@
 """`gigavqa show`: what the samples of an image are, and how they could be shown."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,8 +49,7 @@ def show(
     gigavqa show head.tif --show window=40:80 -o brain.png
     gigavqa show slide.mrxs --show associated=label -o label.png
     """
-    from gigavqa.tiling.display_sheet import draw_side_by_side  # noqa: PLC0415 - completion need not wait for it
-    from gigavqa.tiling.displays.proposals import propose_displays  # noqa: PLC0415
+    from gigavqa.tiling.displays.proposals import propose_displays  # noqa: PLC0415 - completion need not wait for it
     from gigavqa.tiling.file_facts import cached_samples  # noqa: PLC0415
     from gigavqa.tiling.ground.places import describe_ground, ground_record  # noqa: PLC0415
     from gigavqa.tiling.headers import read_header  # noqa: PLC0415
@@ -62,31 +62,43 @@ def show(
     pixels = cached_samples(path, part)
     lines = display or propose_displays(pixels.native, pixels)
     if output:
-        try:
-            draw_side_by_side(path, lines, side).save(output)
-        except (OSError, ValueError) as error:
-            raise ArgumentError(f"--output {output}: {error}") from error
+        _draw(path, lines, side, output)
     bands = [_describe(pixels, band) for band in range(pixels.native.channels)]
     header = read_header(path, lines[0]) if lines else read_header(path)
-    ground = describe_ground(header.geotags, header.size)
-    told = {"bits": pixels.native.bits, "type": pixels.native.dtype.name, "nodata": pixels.native.nodata}
-    told |= ground_record(header.geotags, header.size)
     if json:
-        print_json({"image": str(path), **told, "facts": facts, "bands": bands, "displays": lines})
+        native = {"bits": pixels.native.bits, "type": pixels.native.dtype.name, "nodata": pixels.native.nodata}
+        native |= ground_record(header.geotags, header.size)
+        print_json({"image": str(path), **native, "facts": facts, "bands": bands, "displays": lines})
         return
-    for fact in describe_facts(facts):
-        out.print(f"{path.name}: {fact}", markup=False)
-    nodata = "" if pixels.native.nodata is None else f"; nodata is {pixels.native.nodata:g}"
-    told_bands = count_noun(len(bands), "band")
-    out.print(f"{path.name}: {told_bands} of {told['bits']} bits ({told['type']}){nodata}", markup=False)
-    if ground:
-        out.print(ground, markup=False)
-    columns = (TableColumn("band"), *(TableColumn(name, right=True) for name in _FIGURES), TableColumn("histogram"))
-    print_table(columns, [_row(one) for one in bands], more="`--json` has them")
-    for line in lines:
-        out.print(f'show = "{line}"', markup=False)
+    told = [f"{path.name}: {fact}" for fact in (*describe_facts(facts), _describe_bands(pixels))]
+    ground = describe_ground(header.geotags, header.size)
+    _print(told + ([ground] if ground else []), bands, lines)
     if not output:
         err.print("-o FILE draws them side by side", markup=False)
+
+
+def _draw(path: Path, lines: Sequence[str], side: int, output: Path) -> None:
+    from gigavqa.tiling.display_sheet import draw_side_by_side  # noqa: PLC0415 - completion need not wait for it
+
+    try:
+        draw_side_by_side(path, lines, side).save(output)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"--output {output}: {error}") from error
+
+
+def _describe_bands(pixels: "SampledPixels") -> str:
+    native = pixels.native
+    nodata = "" if native.nodata is None else f"; nodata is {native.nodata:g}"
+    return f"{count_noun(native.channels, 'band')} of {native.bits} bits ({native.dtype.name}){nodata}"
+
+
+def _print(facts: Iterable[str], bands: Iterable[dict[str, Any]], displays: Iterable[str]) -> None:
+    for fact in facts:
+        out.print(fact, markup=False)
+    columns = (TableColumn("band"), *(TableColumn(name, right=True) for name in _FIGURES), TableColumn("histogram"))
+    print_table(columns, [_row(one) for one in bands], more="`--json` has them")
+    for line in displays:
+        out.print(f'show = "{line}"', markup=False)
 
 
 def _part_of(display: str) -> ImagePart:

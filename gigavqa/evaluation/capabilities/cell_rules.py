@@ -16,6 +16,11 @@ class CellRules(DefaultCapability, Generic[OfferSampleT]):
     loops: Sequence[str] = ()
     """Protocols whose chats have a loop; cells of theirs say how many rounds, and no others do."""
 
+    @property
+    def applies_always(self) -> bool:
+        """Whether every sample is asked in every cell, so that none need be looked at."""
+        return type(self).applies is CellRules.applies
+
     def applies(self, sample: OfferSampleT, cell: Cell) -> bool:
         """Return whether a sample is asked in a cell at all; what does not apply is neither asked nor expected."""
         return True

@@ -1,12 +1,13 @@
 """Accuracies of groups of samples: within each, over all, as a mean over groups, and differences between cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
 from gigavqa.evaluation.metrics.intervals import Floats, Indices, WeightedRates, combine_rates, proportion
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.samples import Sample
 
 
@@ -37,14 +38,16 @@ class Strata:
     balanced: bool = False
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], grouping: Grouping) -> "Strata":
-        """Sort out samples; those whose answer is not known belong to no stratum."""
+    def of(cls, columns: SampleColumns, grouping: Grouping) -> "Strata":
+        """Sort out samples by their columns; those whose answer is not known belong to no stratum."""
         places: dict[tuple[str, str], list[int]] = {
             (group, name): [] for group, names in grouping.known.items() for name in names or ("",)
         }
-        for position, sample in enumerate(samples):
-            if sample.scored:
-                places.setdefault(grouping.place(sample), []).append(position)
+        levels = [columns.group_of_each(level) for level in grouping.levels[:2]]
+        none = [""] * len(columns.scored)
+        groups_of, names_of = (*levels, none, none)[:2]
+        for position in np.flatnonzero(columns.scored).tolist():
+            places.setdefault((groups_of[position], names_of[position]), []).append(position)
         found = {place: np.array(at, dtype=np.intp) for place, at in places.items() if at}
         groups = {
             group: np.concatenate([at for (of, _), at in found.items() if of == group])

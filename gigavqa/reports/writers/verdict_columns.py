@@ -4,14 +4,19 @@ They are flat and known before the first row, so that a file is written as the v
 has its columns, too. `docs/report.md` lists them.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.outcomes import SampleOutcome
+
+_SCHEMA_VERSION = 1  # another one makes rows anew that were kept: decision 0012
+"""Version of what whole rows say of an outcome, where their columns do not tell."""
 
 ColumnType = Literal["text", "integer", "number", "boolean", "json", "any"]
 """What a column holds: `json` is JSON text, `any` a text as it is and all else as JSON; both are values in JSONL."""
@@ -77,8 +82,7 @@ class VerdictFileLayout:
     @classmethod
     def of(cls, dataset: Dataset, *, parts: bool = False, texts: bool = False) -> "VerdictFileLayout":
         """Return the layout for a data set: the levels of its benchmark, then what else its samples belong to."""
-        found = (level for sample in dataset.samples for level in sample.groups)
-        levels = tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *found]))
+        levels = tuple(dict.fromkeys([*dataset.benchmark.grouping.levels, *dataset.columns.groups]))
         return cls(levels, cls.details_of(dataset.benchmark.details_type), parts, texts)
 
     @staticmethod
@@ -95,30 +99,44 @@ class VerdictFileLayout:
         own = {**_PART_COLUMNS, **_FRAME_COLUMNS} if self.parts else {**_RESPONSE_COLUMNS, **_FRAME_COLUMNS, **details}
         return {**_REQUEST_COLUMNS, **groups, **own, **text}
 
-    def rows(self, outcome: SampleOutcome) -> Iterator[VerdictFileRow]:
-        """Yield the rows of one response, with a value for every column, None where there is none."""
+    @cached_property
+    def digest(self) -> str:
+        """Changes with what whole rows hold: with the columns, and with what these say of an outcome."""
+        columns = replace(self, parts=False, texts=True).columns
+        return hashlib.sha256(json.dumps([_SCHEMA_VERSION, [*columns.items()]]).encode()).hexdigest()[:16]
+
+    def whole_row(self, outcome: SampleOutcome) -> VerdictFileRow:
+        """Tell all that rows of a response hold, with a value for every column, None where there is none.
+
+        It is the same whatever the layout's `parts` and `texts`, and JSON holds it, also of what is no number.
+        """
         named = (*_REQUEST_COLUMNS, *_FRAME_COLUMNS)
-        shared = {name: _none_if_empty(getattr(outcome, _SOURCES.get(name, name))) for name in named}
-        shared |= {f"group_{level}": _none_if_empty(outcome.groups.get(level)) for level in self.levels}
-        left_out = None if self.texts else {"text"}
-        parts = [part.model_dump(mode="json", exclude=left_out) for part in outcome.parts]
+        return {
+            **{name: _none_if_empty(getattr(outcome, _SOURCES.get(name, name))) for name in named},
+            **{f"group_{level}": _none_if_empty(outcome.groups.get(level)) for level in self.levels},
+            **{name: getattr(outcome, name) for name in _RESPONSE_COLUMNS},
+            **{f"detail_{name}": getattr(outcome.details, name, None) for name, _ in self.details},
+            "text": outcome.text,
+            "truth": _none_if_empty(outcome.truth),
+            "parts": [part.model_dump(mode="json") for part in outcome.parts],
+            "rule": _none_if_empty(outcome.rule),
+        }
+
+    def rows(self, whole: VerdictFileRow) -> Iterator[VerdictFileRow]:
+        """Yield the rows of one response, of its whole one."""
+        parts = whole["parts"] if self.texts else [_without_text(part) for part in whole["parts"]]
         if not self.parts:
-            known = {name: getattr(outcome, name) for name in _RESPONSE_COLUMNS}
-            details = {f"detail_{name}": getattr(outcome.details, name, None) for name, _ in self.details}
-            text = {"text": outcome.text} if self.texts else {}
-            read = {
-                "truth": _none_if_empty(outcome.truth),
-                "parts": parts,
-                "rule": _none_if_empty(outcome.rule),
-            }
-            yield self._ordered({**shared, **known, **details, **text, **read})
+            yield self._ordered({**whole, "parts": parts})
             return
         for number, part in enumerate(parts):
-            known = {"number": number, "part": part.pop("name"), **part}
-            yield self._ordered({**shared, **known})
+            yield self._ordered({**whole, **part, "number": number, "part": part["name"]})
 
     def _ordered(self, row: VerdictFileRow) -> VerdictFileRow:
         return {name: row[name] for name in self.columns}
+
+
+def _without_text(part: VerdictFileRow) -> VerdictFileRow:
+    return {name: value for name, value in part.items() if name != "text"}
 
 
 def _none_if_empty(value: Any) -> Any:

@@ -31,15 +31,18 @@ def write_verdicts(
 ) -> None:
     """Write verdicts as they stream past; a path is written whole or not at all."""
     with open_whole_file(target) as file:
-        for chunk in verdict_chunks(outcomes, form, layout):
+        for chunk in verdict_chunks(map(layout.whole_row, outcomes), form, layout):
             file.write(chunk)
 
 
 def verdict_chunks(
-    outcomes: Iterable[SampleOutcome], form: VerdictFormat, layout: VerdictFileLayout
+    whole_rows: Iterable[VerdictFileRow], form: VerdictFormat, layout: VerdictFileLayout
 ) -> Iterator[bytes]:
-    """Yield the bytes of a file of verdicts in their order; no more than one batch of rows is held."""
-    yield from _WRITERS[form](_batches(outcomes, layout), layout)
+    """Yield the bytes of a file of verdicts, of the whole row of each response.
+
+    They come in the order of those; no more than one batch of rows is held.
+    """
+    yield from _WRITERS[form](_batches(whole_rows, layout), layout)
 
 
 @contextmanager
@@ -64,13 +67,13 @@ def open_whole_file(target: Path | BinaryIO) -> Iterator[BinaryIO]:
             draft.unlink(missing_ok=True)
 
 
-def _batches(outcomes: Iterable[SampleOutcome], layout: VerdictFileLayout) -> Iterator[list[VerdictFileRow]]:
+def _batches(whole_rows: Iterable[VerdictFileRow], layout: VerdictFileLayout) -> Iterator[list[VerdictFileRow]]:
     rows: list[VerdictFileRow] = []
     characters = 0
-    for outcome in outcomes:
-        texts = [outcome.text, *(part.text for part in outcome.parts)]
+    for whole in whole_rows:
+        texts = [whole["text"], *(part["text"] for part in whole["parts"])]
         characters += sum(len(text) for text in texts if text)
-        for row in layout.rows(outcome):
+        for row in layout.rows(whole):
             rows.append(row)
             if len(rows) == MOST_ROWS or characters >= _MOST_CHARACTERS:
                 yield rows

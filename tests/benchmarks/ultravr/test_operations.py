@@ -12,6 +12,7 @@ from gigavqa.benchmarks.ultravr.samples import ReasoningStep
 from gigavqa.benchmarks.ultravr.schemas import SCHEMAS
 from gigavqa.benchmarks.ultravr.taxonomy import Category, Domain
 from gigavqa.evaluation.metrics.accuracy import Strata
+from gigavqa.evaluation.sample_columns import SampleColumns
 from tests.benchmarks.ultravr.good_records import good_sample
 
 
@@ -70,7 +71,7 @@ def test_step_intervals_have_a_width_where_all_steps_are_right() -> None:
     """Two steps of every operation in each of eight samples: no error, and as far as 0 goes none for certain."""
     samples = [good_sample(name, id=f"{name}{at}") for name in ("rs-logic", "ad-choice") for at in range(4)]
     steps = np.full((8, len(NAMES)), 2.0)
-    accuracies = OperationAccuracies(steps, steps, Strata.of(samples, UltraVR.grouping))
+    accuracies = OperationAccuracies(steps, steps, Strata.of(SampleColumns.of(samples), UltraVR.grouping))
 
     mean, deltas = accuracies.errors()
 

@@ -15,6 +15,7 @@ from gigavqa.benchmarks.ultravr.benchmark import UltraVR
 from gigavqa.benchmarks.ultravr.report import TABLE2_GAPS, TABLE3_GAPS
 from gigavqa.evaluation.metrics.accuracy import Contrast, Strata
 from gigavqa.evaluation.metrics.estimates import Estimate
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.tables import Column, Row, mean_row
 from tests.benchmarks.ultravr.good_records import good_sample
 
@@ -47,7 +48,7 @@ def gaps_of(table: str, model: str) -> dict[str, float]:
     """Compute a row's gaps, in points, by the code that fills our tables: one sample stands for a macro accuracy."""
     row = printed(table, model)
     names = [name for name in row if name not in GAPS[table]]
-    strata = Strata.of([good_sample("rs-logic")], UltraVR.grouping)
+    strata = Strata.of(SampleColumns.of([good_sample("rs-logic")]), UltraVR.grouping)
     contrast = Contrast({name: np.array([row[name] / 100]) for name in names}, strata)
     gaps = {name: contrast.gap(*pair).value for name, pair in GAPS[table].items()}
     return {name: 100 * gap for name, gap in gaps.items() if gap is not None}

@@ -11,6 +11,7 @@ from gigavqa.benchmarks.vistahop.metrics import compare_judges, pass_at_1
 from gigavqa.benchmarks.vistahop.scores import VistaHopScores
 from gigavqa.benchmarks.vistahop.sidecars import FAILURE_TYPES
 from gigavqa.benchmarks.vistahop.taxonomy import ANCHOR_KINDS, ANSWER_TYPES, FORMS, FUSED
+from gigavqa.evaluation.sample_columns import SampleColumns
 from gigavqa.evaluation.sample_judges import SampleJudges
 from gigavqa.evaluation.scores import Scores
 from gigavqa.evaluation.tally import Tally
@@ -47,7 +48,7 @@ def sheet() -> VistaHopScores:
     """350 questions: single chains of seven hops, and two fused."""
     samples = [sample(f"s{at}", 7 if at < SPLIT[0] else 14) for at in range(sum(SPLIT))]
     judges = SampleJudges(samples, VistaHop().judge, {})
-    return VistaHopScores(Scores(samples, Tally(samples, judges, []).frame(), {}, {}))
+    return VistaHopScores(Scores(samples, Tally(samples, judges, []).frame(), {}, {}, SampleColumns.of(samples)))
 
 
 def test_pass_at_1_is_the_mean_of_both_levels_by_their_samples() -> None:

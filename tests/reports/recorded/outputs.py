@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from gigavqa.catalogue.load import load_catalogue
 from gigavqa.contract.jobs import JobSpec
 from gigavqa.contract.schema_versions import read_response
 from gigavqa.evaluation.datasets import Dataset
+from gigavqa.evaluation.outcomes import SampleOutcome
 from gigavqa.reports.report import Report, build_report
 from gigavqa.reports.score import load_judged_dataset, outcomes_of_files, score_files
 from gigavqa.reports.writers.exports import render_csv, render_json
@@ -33,13 +35,20 @@ def outputs_of(case: Case, folder: Path) -> Outputs:
     report = _report_of_jobs(case, dataset, files) if case.specs else score_files(data, *files, judges=judges)
     outcomes = [*outcomes_of_files(dataset, *files, catalogue=load_catalogue())]
     layouts = {name: VerdictFileLayout.of(dataset, parts=name == "parts") for name in ("verdicts", "parts")}
-    rows = {name: b"".join(verdict_chunks(outcomes, "jsonl", layout)) for name, layout in layouts.items()}
+    rows = {
+        name: b"".join(verdict_chunks(map(layout.whole_row, outcomes), "jsonl", layout))
+        for name, layout in layouts.items()
+    }
     told = {name: value for name, value in json.loads(render_json(report)).items() if name not in _UNRECORDED}
     return {
         "report": told,
         "csv": render_csv(report).splitlines(),
         **{name: [_without(folder, line) for line in found.splitlines()] for name, found in rows.items()},
     }
+
+
+def _lines(outcomes: Iterable[SampleOutcome], layout: VerdictFileLayout) -> bytes:
+    return b"".join(verdict_chunks(map(layout.whole_row, outcomes), "jsonl", layout))
 
 
 def _without(folder: Path, line: bytes) -> Any:
