@@ -1,5 +1,6 @@
 """Settings of all tests: what hypothesis draws is the same in every run, and a slow machine is no failure."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -34,6 +35,17 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory()
         config.add_cleanup(folder.cleanup)
         os.environ["SSL_CERT_FILE"] = str(_one_authority(Path(folder.name)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among what is collected, which stays to the end: neither meanwhile nor in the tests."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
