@@ -31,6 +31,7 @@ _ENGINE_MARK = "pytest.mark.engine"
 def pytest_configure(config: pytest.Config) -> None:
     """Name slow tests at the end of every run, and spare every client the system's authorities."""
     config.pluginmanager.register(durations)
+    config.add_cleanup(gc.unfreeze)  # what the collection froze is let go of at the end, lest libraries tell of a leak
     if "SSL_CERT_FILE" not in os.environ:
         folder = tempfile.TemporaryDirectory()
         config.add_cleanup(folder.cleanup)

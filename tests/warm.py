@@ -1,4 +1,4 @@
-"""Processes of `gigavqa` that begin at once: forks of one that has imported what most commands import.
+"""Programs that begin at once: forks of a process that has imported what most commands, and tests' programs, import.
 
 Each has its own arguments, environment, streams and exit status. Nothing of `gigavqa.cli` is imported before the fork,
 because the terminal is looked at there. What is measured or killed at its start is started as users start it.
@@ -36,7 +36,44 @@ _IMPORTED = (
     "gigavqa.runtime.logs", "gigavqa.workers.errors", "gigavqa.retrieval.errors", "gigavqa.store.worker_registry",
     "gigavqa.store.previews", "gigavqa.tiling.roots", "typer._adapters",
 )  # fmt: skip
-_MOST_BYTES = 1 << 20
+_WORD = 4
+"""Bytes of each number that is sent."""
+
+
+class WarmProgram:
+    """A program that was started, to be handled as a `subprocess.Popen`."""
+
+    def __init__(self, connection: socket.socket, arguments: Sequence[str]) -> None:
+        self._connection = connection
+        self.args = arguments
+        self.pid = int.from_bytes(connection.recv(_WORD, socket.MSG_WAITALL))
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None while it runs."""
+        return self._look(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises subprocess.TimeoutExpired."""
+        status = self._look(timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def _look(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self._connection], [], [], timeout)[0]:
+            self.returncode = int.from_bytes(self._connection.recv(_WORD, socket.MSG_WAITALL), signed=True)
+            self._connection.close()
+        return self.returncode
 
 
 class WarmProcess:
@@ -50,28 +87,28 @@ class WarmProcess:
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
 
+    def start(
+        self, module: str, arguments: Sequence[str], environment: Mapping[str, str], out: int, err: int
+    ) -> WarmProgram:
+        """Start `python -m MODULE ARGUMENTS`, which writes to the two descriptors."""
+        asked = {"module": module, "arguments": arguments, "environment": dict(environment), "folder": str(Path.cwd())}
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self._address)
+        data = json.dumps(asked).encode()
+        socket.send_fds(connection, [len(data).to_bytes(_WORD)], [out, err])
+        connection.sendall(data)
+        return WarmProgram(connection, [module, *arguments])
+
     def run(
         self, arguments: Sequence[str], environment: Mapping[str, str], timeout: float
     ) -> "subprocess.CompletedProcess[str]":
         """Run `gigavqa ARGUMENTS` to its end; raises subprocess.TimeoutExpired."""
-        asked = json.dumps({"arguments": arguments, "environment": dict(environment), "folder": str(Path.cwd())})
-        with (
-            socket.socket(socket.AF_UNIX) as connection,
-            tempfile.TemporaryFile() as out,
-            tempfile.TemporaryFile() as err,
-        ):
-            connection.connect(self._address)
-            connection.settimeout(timeout)
-            size = len(data := asked.encode()).to_bytes(4)
-            socket.send_fds(connection, [size], [out.fileno(), err.fileno()])
-            connection.sendall(data)
-            answer = connection.makefile("r")
-            pid = int(answer.readline())
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            program = self.start("gigavqa", arguments, environment, out.fileno(), err.fileno())
             try:
-                status = int(answer.readline())
-            except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(["gigavqa", *arguments], timeout) from None
+                status = program.wait(timeout)
+            finally:
+                program.kill()
             texts = [(stream.seek(0), stream.read().decode().replace("\r\n", "\n"))[1] for stream in (out, err)]
             return subprocess.CompletedProcess(["gigavqa", *arguments], status, *texts)
 
@@ -91,8 +128,9 @@ def warm_process() -> WarmProcess:
     return process
 
 
-def _serve(address: str) -> None:
-    """Fork for every connection; returns in the process of a command, which goes on as `python -m gigavqa`."""
+def _serve(address: str) -> str:
+    """Fork for every connection; returns in the process of a program, which goes on as `python -m` the module."""
+    sys.path.append(str(Path(__file__).parents[1]))  # for programs of the tests
     for name in _IMPORTED:
         importlib.import_module(name)
     assert "gigavqa.cli" not in sys.modules
@@ -113,16 +151,18 @@ def _serve(address: str) -> None:
         connection.close()
 
 
-def _answer(connection: socket.socket) -> None:
-    """Fork the command, and tell its id and how it ended; returns in it."""
+def _answer(connection: socket.socket) -> str:
+    """Fork the program, and tell its id and how it ended; returns its module in it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, streams, _, _ = socket.recv_fds(connection, 4, 2)
+    size, streams, _, _ = socket.recv_fds(connection, _WORD, 2)
     asked = json.loads(connection.makefile("rb").read(int.from_bytes(size)))
     if pid := os.fork():
-        connection.sendall(f"{pid}\n".encode())
-        _, status = os.waitpid(pid, 0)
         with contextlib.suppress(BrokenPipeError):  # whoever asked had no time
-            connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            connection.sendall(pid.to_bytes(_WORD))
+            for stream in streams:
+                os.close(stream)
+            _, status = os.waitpid(pid, 0)
+            connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(_WORD, signed=True))
         os._exit(0)
     connection.close()
     for descriptor, stream in zip((0, 1, 2), (os.open(os.devnull, os.O_RDONLY), *streams), strict=True):
@@ -131,9 +171,9 @@ def _answer(connection: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
-    sys.argv[:] = ["gigavqa", *asked["arguments"]]
+    sys.argv[:] = [asked["module"], *asked["arguments"]]
+    return str(asked["module"])
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
-    runpy.run_module("gigavqa", run_name="__main__", alter_sys=True)
+    runpy.run_module(_serve(sys.argv[1]), run_name="__main__", alter_sys=True)
