@@ -86,11 +86,12 @@ def test_a_pyramid_on_a_server_without_ranges_is_fetched_whole(
     assert server.requests["/pyramid.tif"] == 2
 
 
+@pytest.mark.parametrize("tag", ["etag", "weak", "modified"])
 def test_a_file_that_changes_while_it_is_fetched_whole_is_no_image(
-    tmp_path: Path, picture: bytes, server: FileServer, read_remote: ReadRemote
+    tmp_path: Path, picture: bytes, server: FileServer, read_remote: ReadRemote, tag: str
 ) -> None:
-    """Nothing of it is kept under the first one's name."""
-    url = server.serve("plaza.png", picture, after=1, then=picture[:-20] + bytes(20))
+    """Nothing of it is kept under the first one's name, whether the server minds conditions, or only tells versions."""
+    url = server.serve("plaza.png", picture, tag=tag, after=1, then=picture[:-20] + bytes(20))
     images = read_remote()
     with pytest.raises(ImageReplacedError):
         render(tmp_path, url)
