@@ -1,5 +1,6 @@
 """Settings of all tests: what hypothesis draws is the same in every run, and a slow machine is no failure."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -30,10 +31,22 @@ _ENGINE_MARK = "pytest.mark.engine"
 def pytest_configure(config: pytest.Config) -> None:
     """Name slow tests at the end of every run, and spare every client the system's authorities."""
     config.pluginmanager.register(durations)
+    config.add_cleanup(gc.unfreeze)  # what the collection froze is let go of at the end, lest libraries tell of a leak
     if "SSL_CERT_FILE" not in os.environ:
         folder = tempfile.TemporaryDirectory()
         config.add_cleanup(folder.cleanup)
         os.environ["SSL_CERT_FILE"] = str(_one_authority(Path(folder.name)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among what is collected, which stays to the end: neither meanwhile nor in the tests."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.cli.warm import warm_process
+from tests.warm import warm_process
 
 MODEL = "demo-qwen3-vl"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.cli.installation import MODEL, Installation
-from tests.cli.warm import warm_process
+from tests.warm import warm_process
 
 
 def asking(installation: Installation, *words: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -125,6 +126,20 @@ def test_a_home_that_cannot_be_written_to_is_a_finding(tmp_path: Path, monkeypat
     finding = hardware.disk()
     assert (finding.status, finding.found) == ("fail", f"{tmp_path}/file cannot be written to")
     assert "GIGAVQA_HOME" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("free", "status"),
+    [(2_900_000_000, "fail"), (3_100_000_000, "warn"), (19_900_000_000, "warn"), (20_100_000_000, "ok")],
+)
+def test_free_space_is_told_in_gigabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, status: str
+) -> None:
+    """The demo takes 3 of them; below 20, pyramids may not fit."""
+    monkeypatch.setenv("GIGAVQA_HOME", str(tmp_path))
+    monkeypatch.setattr(hardware.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    finding = hardware.disk()
+    assert (finding.status, finding.found) == (status, f"{free / 10**9:.0f} GB free at {tmp_path}")
 
 
 CPUS = {

@@ -13,9 +13,9 @@ import tifffile
 
 from tests.cli.conftest import Service
 from tests.cli.installation import MODEL, Installation, hear_ctrl_c, sample, write_dataset
-from tests.cli.warm import warm_process
 from tests.load.streaming_server import PROMPT_TOKENS, TOKENS, StreamingServer, streaming_server
 from tests.waiting import wait_until
+from tests.warm import warm_process
 
 
 @pytest.fixture(scope="module")

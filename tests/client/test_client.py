@@ -177,8 +177,9 @@ def test_what_is_refused_says_what_is_wrong(client: Client, job: Job) -> None:
     error = refused.value
     assert (error.status, error.kind) == (422, "submission-invalid")
     assert error.findings[0]["pointer"] == "#/models/0" and error.request_id
-    with pytest.raises(RefusedError, match="repeats"):
+    with pytest.raises(RefusedError, match="repeats") as unsent:
         client.submit({**SPEC, "repeats": 0})
+    assert (unsent.value.status, unsent.value.kind) == (422, "request-invalid")
     with pytest.raises(ConflictError) as conflict:
         client.retry(job.id)
     assert conflict.value.kind == "job-state-conflict"

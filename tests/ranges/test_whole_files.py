@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gigavqa.ranges.sources import RangeSources
 from gigavqa.tiling.errors import ImageReplacedError, ImageTooLargeError
 from gigavqa.tiling.file_remarks import file_remarks
 from gigavqa.tiling.headers import read_header
@@ -95,6 +96,15 @@ def test_a_file_that_changes_while_it_is_fetched_whole_is_no_image(
     with pytest.raises(ImageReplacedError):
         render(tmp_path, url)
     assert not [*images.folder.glob("*/whole*")]
+
+
+@pytest.mark.parametrize("tag", ["etag", "weak", "modified"])
+def test_a_file_that_changed_before_it_is_fetched_whole_gives_no_byte(server: FileServer, tag: str) -> None:
+    """Of the same size, whether its server minds conditions, or only says which version it gives."""
+    url = server.serve("x.png", bytes(range(256)), tag=tag, after=1, then=bytes(reversed(range(256))))
+    reader = RangeSources((server.prefix,), ("127.0.0.1",), 20.0)
+    with pytest.raises(ImageReplacedError):
+        next(reader.read_whole(reader.look(url, 64).version))
 
 
 def test_files_that_leave_for_space_while_others_come_are_read_all_the_same(

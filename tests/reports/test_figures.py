@@ -1,9 +1,11 @@
 """Every form of figure is drawn from its table, and writers say numbers as their columns want them."""
 
 import io
+from itertools import pairwise
 from typing import get_args
 
 import pytest
+from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
 from gigavqa.evaluation.metrics.estimates import NO_ESTIMATE, Estimate
@@ -56,6 +58,17 @@ def test_every_form_is_drawn(form: str) -> None:
     assert low < high
     assert png == write_drawing(drawing, "png")
     assert b"row 2" in write_drawing(drawing, "svg")
+
+
+def test_no_bar_hides_another() -> None:
+    """However many rows there are, their bars stand beside each other."""
+    figure = Figure(name="bars", caption="", form="bars", axis="%", table="numbers", columns=("a", "b", "c"))
+    (drawing,) = list_drawings(report_of(figure))
+    axes = Canvas().add_subplot()
+    drawing.draw(axes)
+    spans = sorted((bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches)
+    assert len(spans) == 11
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
 
 
 def test_numbers_are_written_as_their_columns_want_them() -> None:

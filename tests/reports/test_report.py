@@ -218,6 +218,7 @@ def test_provenance_says_what_made_the_responses() -> None:
     assert origin.sampling["temperature"] == 0.7
     assert "seed" not in origin.sampling
     assert report.versions["answers"] == READER_VERSION
+    assert "- qwen3-vl-8b: 5 responses, vllm 0.32.0, " in render_markdown(report)
 
 
 def test_provenance_tells_apart_what_was_sampled_by_and_what_was_not_sent() -> None:

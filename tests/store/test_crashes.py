@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,18 +27,18 @@ from tests.store.examples import MODEL, SPEC, answer, make_bundles, run_job
 from tests.store.parts import parts_of, rows_of, sink_all
 from tests.store.processes import LEASE_SECONDS
 from tests.waiting import async_wait_until
+from tests.warm import WarmProgram, warm_process
 
 
 @contextmanager
-def process(role: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """One of the processes of `tests.store.processes`; ends with the block."""
-    command = [sys.executable, "-m", "tests.store.processes", role, *arguments]
-    popen = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+def process(role: str, *arguments: str, out: int = 2) -> Iterator[WarmProgram]:
+    """One of the processes of `tests.store.processes`, which writes to a descriptor; ends with the block."""
+    program = warm_process().start("tests.store.processes", [role, *arguments], os.environ, out, 2)
     try:
-        yield popen
+        yield program
     finally:
-        popen.kill()
-        popen.communicate()
+        program.kill()
+        program.wait()
 
 
 def poisoned(bundles: list[Bundle], request_id: str) -> list[Bundle]:
@@ -79,9 +77,11 @@ async def responses_of(redis: Redis, job_id: str) -> list[Response]:
 async def test_bundles_of_a_killed_process_come_back(server: StateStoreProcess, redis: Redis) -> None:
     """What a process had claimed when it was killed goes to the next one, as the second attempt."""
     await started(redis, 7, 2)
-    with process("claim", server.url) as claimer:
-        assert claimer.stdout and (await asyncio.to_thread(claimer.stdout.readline)).strip() == "7"
-        claimer.send_signal(signal.SIGKILL)
+    read, write = os.pipe()
+    with process("claim", server.url, out=write) as claimer, os.fdopen(read) as told:
+        os.close(write)
+        assert await asyncio.to_thread(told.readline) == "7\n"
+        claimer.kill()
     queue, taken = JobQueue(redis, lease_seconds=LEASE_SECONDS), list[Lease]()
 
     async def all_back() -> bool:
@@ -286,7 +286,7 @@ async def test_a_job_survives_kills_of_its_workers_and_of_the_server(binary: Pat
     try:
         with process("play", server.url, job.id) as first, process("play", server.url, job.id):
             await async_wait_until(lambda: recorded_more_than(20), what="the first responses")
-            first.send_signal(signal.SIGKILL)
+            first.kill()
             os.kill(server.pid, signal.SIGKILL)
             server = await asyncio.to_thread(start_store, tmp_path, binary=binary, die_with_parent=False)
             await async_wait_until(lambda: recorded_more_than(60), what="responses after the restart")

@@ -89,9 +89,11 @@ def test_what_a_model_saw_comes_by_the_very_rules(viewer: Viewing, name: str) ->
     view = View(image=name, region="0,0,600,500")
     raster = render(viewer.home / "data/set/images" / name, view, budget)
     height, width, _ = raster.pixels.shape
+    pyramids = viewer.count("pyramids")
     answer = viewer.get(f"set/images/{name}", f"0,0,600,500/{width},{height}/0/default.png?as=raster")
     assert (width, height) == (300, 250)
     np.testing.assert_array_equal(shown(answer), raster.pixels)
+    assert viewer.count("pyramids") == pyramids, "nobody waits for a pyramid of what is small"
 
 
 def test_sizes_distort_turn_and_mirror(viewer: Viewing) -> None:

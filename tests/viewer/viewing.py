@@ -1,9 +1,7 @@
-"""A viewer as a process of its own, and the pictures that it shows."""
+"""A viewer as a process of its own, which has imported before it begins, and the pictures that it shows."""
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gigavqa.launcher.preflight import free_port
 from tests.waiting import wait_until
+from tests.warm import WarmProgram, warm_process
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Viewing:
     url: str
     home: Path
     http: httpx.Client
-    process: "subprocess.Popen[bytes]"
+    process: WarmProgram
 
     def address(self, name: str, wish: str = "") -> str:
         """The address of a picture, or of what is wished of it."""
@@ -46,9 +45,9 @@ def viewing(home: Path, *arguments: str) -> Iterator[Viewing]:
     """Run a viewer over the data root of `home`; it ends with the block."""
     port = free_port("127.0.0.1")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIGAVQA_")}
-    command = [sys.executable, "-m", "gigavqa.viewer", "--home", str(home), "--port", str(port), *arguments]
+    options = ["--home", str(home), "--port", str(port), *arguments]
     with (home / "viewer.log").open("ab") as log:
-        process = subprocess.Popen(command, env=clean, stderr=log)
+        process = warm_process().start("gigavqa.viewer", options, clean, 2, log.fileno())
     url = f"http://127.0.0.1:{port}"
     try:
         with httpx.Client(timeout=60) as http:
@@ -59,7 +58,7 @@ def viewing(home: Path, *arguments: str) -> Iterator[Viewing]:
         process.wait(timeout=30)
 
 
-def _answers(http: httpx.Client, url: str, process: "subprocess.Popen[bytes]") -> bool:
+def _answers(http: httpx.Client, url: str, process: WarmProgram) -> bool:
     assert process.poll() is None, "the viewer ended; its log stands in its home"
     try:
         return http.get(f"{url}/healthz").is_success

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.waiting import wait_until
+from tests.warm import WarmProgram, warm_process
 from tests.workers.examples import ENTRY
 from tests.workers.forked_engines import ForkedProgram, can_fork
 
@@ -16,7 +17,8 @@ from tests.workers.forked_engines import ForkedProgram, can_fork
 class WorkerProcess:
     """`python -m gigavqa.workers`, for the demo's model unless others are named; its log is beside the home folder.
 
-    One whose start is not what is looked at can be forked, with its engine, from a process that has imported vLLM.
+    One whose start is not what is looked at can be forked: with its engine from a process that has imported vLLM, or
+    with the simulated one from what has imported the rest.
     """
 
     def __init__(
@@ -36,9 +38,16 @@ class WorkerProcess:
         }
         named = [word for model in models for word in ("--model", model)]
         self._log.touch()
+        if forked and "simulated" in arguments:
+            with self._log.open("wb") as log:
+                words = [*named, *arguments]
+                self._popen: subprocess.Popen[bytes] | ForkedProgram | WarmProgram = warm_process().start(
+                    "gigavqa.workers", words, environment, log.fileno(), log.fileno()
+                )
+            return
         if forked and can_fork():
             forked_program = ForkedProgram("gigavqa.workers", [*named, *arguments], environment, self._log)
-            self._popen: subprocess.Popen[bytes] | ForkedProgram = forked_program
+            self._popen = forked_program
             return
         argv = [sys.executable, "-m", "gigavqa.workers", *named, *arguments]
         with self._log.open("wb") as log:

@@ -151,7 +151,7 @@ async def test_no_request_is_blamed_for_fewer_deaths_than_four(
 
         def start() -> WorkerProcess:
             arguments = simulated(0.1, "--max-requests", "16")
-            return running.enter_context(worker_process(tmp_path, data, server.url, *arguments))
+            return running.enter_context(worker_process(tmp_path, data, server.url, *arguments, forked=True))
 
         workers = [start() for _ in range(3)]
         for _ in range(10):

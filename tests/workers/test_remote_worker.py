@@ -2,9 +2,6 @@
 
 import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from gigavqa.launcher.preflight import free_port
 from gigavqa.runtime.embedded_store import StateStoreProcess
 from gigavqa.store.worker_registry import WorkerRegistry
 from tests.waiting import async_wait_until, wait_until
+from tests.warm import WarmProgram, warm_process
 from tests.workers.examples import job_of, responses_of, submit
 from tests.workers.processes import WorkerProcess, worker_process
 from tests.workers.remote_server import Elsewhere, Mood, serving
@@ -44,7 +42,7 @@ class Elder:
         self.port = free_port("127.0.0.1")
         self.speed = 20
         self.lives = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: WarmProgram | None = None
 
     @property
     def url(self) -> str:
@@ -53,15 +51,15 @@ class Elder:
 
     def start(self) -> None:
         """Begin another life, and wait until it answers."""
-        argv = [sys.executable, "-m", "tests.workers.remote_server", str(self.port), "vllm", str(self.speed)]
-        self._process = subprocess.Popen(argv)
+        words = [str(self.port), "vllm", str(self.speed)]
+        self._process = warm_process().start("tests.workers.remote_server", words, os.environ, 2, 2)
         self.lives += 1
         wait_until(self._answers, timeout=60, what="the server elsewhere")
 
     def kill(self) -> None:
         """End this life at once."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGKILL)
+            self._process.kill()
             self._process.wait()
 
     def _answers(self) -> bool:
