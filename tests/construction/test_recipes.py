@@ -45,10 +45,10 @@ def _found(recipe: str, *objects: Annotation, lost: str | None = None) -> tuple[
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_truth_is_that_of_a_brute_force_oracle(kind: str) -> None:
-    """Over 500 images of each world, and every candidate of every recipe."""
+    """Over 150 images of each world, and every candidate of every recipe."""
     wrong = [
         (each.id, each.program, each.truth)
-        for image in draw_images(kind, 500)
+        for image in draw_images(kind, 150)
         for each in _candidates(image)
         if true_answer(each, image) != each.truth
     ]
