@@ -9,6 +9,7 @@ import pytest
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.count import CountRecipe
+from gigavqa.construction.recipes.presence import PresenceRecipe
 from gigavqa.construction.recipes.recipe import CategoryNames, RecipeContext
 from gigavqa.construction.recipes.region import RegionRecipe
 from gigavqa.construction.recipes.registry import recipes_of
@@ -44,10 +45,10 @@ def _found(recipe: str, *objects: Annotation, lost: str | None = None) -> tuple[
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_truth_is_that_of_a_brute_force_oracle(kind: str) -> None:
-    """Over 500 images of each world, and every candidate of every recipe."""
+    """Over 150 images of each world, and every candidate of every recipe."""
     wrong = [
         (each.id, each.program, each.truth)
-        for image in draw_images(kind, 500)
+        for image in draw_images(kind, 150)
         for each in _candidates(image)
         if true_answer(each, image) != each.truth
     ]
@@ -236,3 +237,15 @@ def test_an_object_across_a_border_of_cells_is_counted_in_neither() -> None:
     image = AnnotatedImage("one.png", 1000, 1000, (across, _object("a#2", 700, 200, category="car")))
     found = [each for each in RegionRecipe().candidates(image, CONTEXT, RNG) if isinstance(each, Candidate)]
     assert [each.program["category"] for each in found if each.truth == "no"] == []
+
+
+def test_evidence_of_presence_is_of_no_other_size_whatever_the_answer() -> None:
+    """It is the largest object of its picture as often for no as for yes."""
+    largest: dict[str, list[bool]] = {"yes": [], "no": []}
+    for image in draw_images("sparse", 150):
+        sizes = {one.id: (one.box.x2 - one.box.x1) * (one.box.y2 - one.box.y1) for one in image.annotations}
+        for each in PresenceRecipe().candidates(image, CONTEXT, RNG):
+            if isinstance(each, Candidate):
+                largest[each.truth].append(sizes[each.objects[0]] == max(sizes.values()))
+    assert min(map(len, largest.values())) > 100
+    assert abs(np.mean(largest["yes"]) - np.mean(largest["no"])) < 0.15
