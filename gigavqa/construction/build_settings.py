@@ -35,6 +35,10 @@ class BuildSettings(BaseModel):
     bundles: Path | None = Field(default=None, description="a file of bundles: objects by their attributes, with names")
     names: dict[str, CategoryNames] = Field(default={}, description="what categories are called: one, several")
     title: str = ""
+    ask: str = Field(default="", description="the model that is asked for what people did not add; none if empty")
+    at_most_calls: PositiveInt | None = Field(default=None, description="calls that the build ever asks at most")
+    at_most: str = Field(default="", description="what the build's calls may cost at most, such as 20 EUR")
+    rates: dict[str, float] = Field(default={}, description="what one of a currency is in US dollars")
 
     @classmethod
     def of(cls, folder: BuildFolder, given: Mapping[str, Any]) -> "BuildSettings":

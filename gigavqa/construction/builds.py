@@ -19,6 +19,8 @@ from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.build_folder import BuildFolder, canonical_json, digest_file
 from gigavqa.construction.build_settings import SETTINGS, BuildSettings
 from gigavqa.construction.bundles import Bundle, read_bundles
+from gigavqa.construction.calls.call_desk import CallDesk
+from gigavqa.construction.calls.estimates import StageForecast
 from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.composites import COMPOSITE_FILES, Composites
 from gigavqa.construction.draws import stream
@@ -26,6 +28,8 @@ from gigavqa.construction.errors import BuildError
 from gigavqa.construction.examples import set_apart
 from gigavqa.construction.guessing.guessing import rebalance
 from gigavqa.construction.images import FolderImages
+from gigavqa.construction.inquiries import InquiryScope
+from gigavqa.construction.inquiry_stage import INQUIRY_FILES, InquiryStage
 from gigavqa.construction.question_records import blind_question
 from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
@@ -43,6 +47,7 @@ from gigavqa.runtime.work_progress import counted
 _FILES: Mapping[str, Sequence[str]] = {
     "annotations": ("annotations.jsonl", "vocabulary.json", "omissions.json", "inputs.json"),
     "composites": COMPOSITE_FILES,
+    "calls": INQUIRY_FILES,
     "candidates": ("candidates.jsonl", "rejections.json"),
     "samples": ("samples.jsonl", "selection.json", "guessing.json"),
 }
@@ -118,22 +123,32 @@ class Build:
         group = f": {candidate.wider or candidate.balance}" if cause in ("alone", "outnumbered") else ""
         return f"{CAUSES[cause]}{group}"
 
-    def run(self) -> None:
-        """Do every stage that is not done for these inputs and settings."""
+    def forecast(self, desk: CallDesk | None) -> list[StageForecast]:
+        """Return what the calls of a build that asks a model will take; reads annotations, and asks nothing."""
+        self._stage("annotations", self._annotation_inputs, self._read_annotations)
+        if not (self._inquiries and desk):
+            raise BuildError("--dry-run: this build asks no model; say --ask MODEL")
+        return self._inquiries.forecast(desk, self._annotated, self._inquiry_scope(desk))
+
+    def run(self, desk: CallDesk | None = None) -> None:
+        """Do every stage that is not done for these inputs and settings; `desk` asks, where a model is asked."""
         self._stage("annotations", self._annotation_inputs, self._read_annotations)
         if made := self._composites:
             digest, seed = self.folder.digest_of("annotations"), self.settings.seed
             composites = {"annotations": digest, "composition": made.version, "seed": seed}
             work = partial(made.compose, self._annotated(), self.settings.images, seed)
             self._stage("composites", composites, work, made.are_there)
+        names = {category: [both.one, both.many] for category, both in self.context.names.items()}
+        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
+        if asked := self._inquiries:
+            self._ask(asked, desk, names)
         candidates = {
-            "annotations": self.folder.digest_of("composites" if made else "annotations"),
+            "annotations": self.folder.digest_of("composites" if made else "calls" if asked else "annotations"),
             "recipes": [recipe.version for recipe in self.recipes],
-            "names": {category: [both.one, both.many] for category, both in self.context.names.items()},
+            "names": names,
             "bundles": [bundle.document() for bundle in self.context.bundles],
             "seed": self.settings.seed,
         }
-        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
         self._stage("candidates", candidates, self._find_candidates)
         samples = {
             "candidates": self.folder.digest_of("candidates"),
@@ -143,13 +158,28 @@ class Build:
         }
         self._stage("samples", samples, self._make_samples)
 
+    def _ask(self, asked: InquiryStage, desk: CallDesk | None, names: Mapping[str, Sequence[str]]) -> None:
+        if desk is None:
+            raise BuildError(f"this build asks {self.settings.ask}; `gigavqa build {self.folder.name}` does")
+        calls = {
+            "annotations": self.folder.digest_of("annotations"),
+            "model": self.settings.ask,
+            "inquiries": asked.versions,
+            "names": names,
+        }
+        work = partial(asked.ask, desk, self._annotated, self._inquiry_scope(desk))
+        self._stage("calls", calls, work, asked.is_complete)
+
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the questions as they are put into the data set."""
         return self.folder.read_lines("samples.jsonl")
 
     def images(self) -> Iterator[AnnotatedImage]:
         """Yield the annotated images, in the order of their names."""
-        return self._composites.images() if self._composites else self._annotated()
+        if self._composites:
+            return self._composites.images()
+        asked = self._inquiries
+        return asked.images() if asked and asked.is_there() else self._annotated()
 
     @property
     def image_folder(self) -> Path:
@@ -158,16 +188,29 @@ class Build:
 
     @property
     def omissions(self) -> dict[str, Any]:
-        """What was left out of annotations, and of what was composed of them, as JSON."""
-        found: dict[str, Any] = self.folder.read_json("omissions.json")
-        more = self._composites.omissions() if self._composites else {"counts": {}, "sentences": []}
-        counts = Counter(found["counts"]) + Counter(more["counts"])
-        return {"counts": dict(counts), "sentences": [*found["sentences"], *more["sentences"]]}
+        """What was left out of annotations, of what was composed of them, and of what a model said, as JSON."""
+        parts = [self.folder.read_json("omissions.json")]
+        if self._composites:
+            parts.append(self._composites.omissions())
+        if (asked := self._inquiries) and asked.is_there():
+            parts.append(asked.omissions())
+        counts = sum((Counter(part["counts"]) for part in parts), Counter[str]())
+        return {"counts": dict(counts), "sentences": [one for part in parts for one in part["sentences"]]}
 
     @cached_property
     def _composites(self) -> Composites | None:
         first = next(self._annotated(), None)
         return Composites.wanted(self.folder, self.recipes, first) if first else None
+
+    @cached_property
+    def _inquiries(self) -> InquiryStage | None:
+        if not self.settings.ask:
+            return None
+        return InquiryStage.wanted(self.folder, self.recipes, self.settings.benchmark)
+
+    def _inquiry_scope(self, desk: CallDesk) -> InquiryScope:
+        entry = desk.entry_of(self.settings.ask)
+        return InquiryScope(entry, self._images, self.folder.file("calls/pictures"), self.context)
 
     def _annotated(self) -> Iterator[AnnotatedImage]:
         return map(read_image_line, self.folder.read_lines("annotations.jsonl"))

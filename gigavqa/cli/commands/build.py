@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gigavqa.cli.arguments import JsonOption, TitleOption, UrlOption, parse_pair
+from gigavqa.cli.build_calls import (
+    AskOption,
+    DryRunOption,
+    MostCallsOption,
+    MostMoneyOption,
+    RatesOption,
+    call_desk,
+    parse_rate,
+    print_forecast,
+)
 from gigavqa.cli.build_display import print_build, print_builds, print_explanation, print_omissions
 from gigavqa.cli.consent import WithReviewsOption, require_consent, require_reviews_told
 from gigavqa.cli.console import out, print_json, print_json_list
 from gigavqa.cli.errors import ArgumentError
 from gigavqa.cli.help import HelpGroup
+from gigavqa.cli.lookup import catalogue
 from gigavqa.cli.reviewing import print_review_address
 from gigavqa.cli.work_line import work_line
 from gigavqa.client.connection import DEFAULT_URL
@@ -43,7 +54,7 @@ class BuildGroup(HelpGroup):
 
 app = typer.Typer(
     cls=BuildGroup,
-    help="""Make questions of annotated pictures, without a model, and a data set of them.
+    help="""Make questions of annotated pictures, without a model unless --ask says so, and a data set of them.
 
     \b
     gigavqa build ships --from coco.json --images scenes
@@ -186,6 +197,12 @@ def make(
     image: OneImage = "",
     seed: Seed = None,
     title: TitleOption = "",
+    ask: AskOption = "",
+    at_most_calls: MostCallsOption = None,
+    at_most: MostMoneyOption = "",
+    rate: RatesOption = None,
+    dry_run: DryRunOption = False,
+    url: UrlOption = DEFAULT_URL,
     json: JsonOption = False,
 ) -> None:
     """Make questions of annotations, check that nobody can guess them, and put them into the data root.
@@ -197,6 +214,7 @@ def make(
     from gigavqa.construction.build_settings import BuildSettings
     from gigavqa.construction.build_summary import BuildSummary
     from gigavqa.construction.builds import Build
+    from gigavqa.construction.calls.accounts import call_accounts
     from gigavqa.construction.evidence_pictures import draw_evidence
     from gigavqa.construction.page import render_page
     from gigavqa.construction.publishing import dataset_mark, publish, require_own
@@ -223,23 +241,34 @@ def make(
         "parameters": dict(map(_parameter, chosen or ())),
         "seed": seed,
         "title": title,
+        "ask": ask and catalogue().find(ask).id,
+        "at_most_calls": at_most_calls,
+        "at_most": at_most,
+        "rates": dict(map(parse_rate, rate or ())),
     }
     settings = BuildSettings.of(folder, {key: value for key, value in given.items() if value or value == 0})
-    with folder.locked(), work_line():
+    with folder.locked(), work_line(), call_desk(folder, settings, url) as desk:
         require_own(home.data, name)
         build = Build(folder, settings)
-        build.run()
+        if dry_run:
+            forecasts = build.forecast(desk)
+            print_json_list([one.document() for one in forecasts]) if json else print_forecast(forecasts)
+            return
+        build.run(desk)
         made = BuildSummary.of(build)
         if made.questions == 0:
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
         stages = {name: folder.digest_of(name) for name in ("annotations", "samples")}
-        key = canonical_json({**told, **stages, "images": str(build.image_folder)})
+        calls = call_accounts(folder)
+        asked = {"calls": [one.document() for one in calls]} if calls else {}
+        key = canonical_json({**told, **stages, **asked, "images": str(build.image_folder)})
         page, target = folder.file(_PAGE), home.data / name
         if not (folder.is_current("dataset", key) and folder.read_json(_PUBLISHED) == dataset_mark(target)):
             publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
             with open_whole_file(page) as file:
-                file.write(render_page(made, build.records(), partial(draw_evidence, build.image_folder)).encode())
+                picture = partial(draw_evidence, build.image_folder)
+                file.write(render_page(made, build.records(), picture, calls).encode())
             folder.write_json(_PUBLISHED, dataset_mark(target))
             folder.finish("dataset", key, (_PAGE, _PUBLISHED))
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())

@@ -68,7 +68,7 @@ class CallDesk:
         data: Path | None = None,
     ) -> None:
         self.folder = folder
-        self._entry_of = entry_of
+        self.entry_of = entry_of
         self._url = url
         self._budget = budget
         self._addresses = PictureAddresses(folder, data)
@@ -102,10 +102,10 @@ class CallDesk:
         `later` are stages whose calls nobody knows before others are answered. Raises BudgetInvalidError where money
         is bounded and a model has no price, and TilingError.
         """
-        made = forecast(calls, self._entry_of, is_answered=self._is_answered, spent=self.spending)
+        made = forecast(calls, self.entry_of, is_answered=self._is_answered, spent=self.spending)
         found = [*made, *later]
         for one in found:
-            self._budget.require_prices(self._entry_of(one.model))
+            self._budget.require_prices(self.entry_of(one.model))
         kept = self._read(FORECASTS)
         for one in found:
             kept.setdefault(one.stage, {})[one.model] = one.document()
@@ -134,7 +134,7 @@ class CallDesk:
     def _ask_wave(self, wave: Sequence[ModelCall], read: ReplyReader | None) -> list[CallOutcome]:
         log, tries = self._log(wave[0].stage), Counter[str]()
         for model in {call.model for call in wave}:
-            self._budget.require_prices(self._entry_of(model))
+            self._budget.require_prices(self.entry_of(model))
         if not self._taken_up:
             self._in_contact(self._take_up)
             self._taken_up = True
@@ -184,7 +184,7 @@ class CallDesk:
         taken: list[ModelCall] = []
         stopped: dict[str, str] = {}
         for call in calls:
-            entry = self._entry_of(call.model)
+            entry = self.entry_of(call.model)
             most = size_of(call, entry).dollars_at_most(entry)
             if why := self._budget.why_not(spent, most):
                 stopped[call.id] = why
@@ -197,7 +197,7 @@ class CallDesk:
     def _in_contact(self, work: Callable[[Delivery], Awaitable[None]]) -> None:
         async def run() -> None:
             async with AsyncClient(self._url) as client:
-                await work(Delivery(client, self._addresses, self._entry_of))
+                await work(Delivery(client, self._addresses, self.entry_of))
 
         asyncio.run(run())
 

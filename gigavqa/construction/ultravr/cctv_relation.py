@@ -13,6 +13,7 @@ from gigavqa.construction.annotations import AnnotatedImage, Annotation
 from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import draw_words
 from gigavqa.construction.recipes.recipe import RecipeContext
+from gigavqa.construction.ultravr.cctv_cues import CctvCues
 from gigavqa.construction.ultravr.persons import FACING, Description, describe
 from gigavqa.construction.ultravr.regions import (
     REGION_REASONS,
@@ -41,6 +42,7 @@ class PersonRelation(TaskRecipe):
     name = "cctv-relational-inference"
     title = "Positions of two described persons (UltraVR)"
     version = "cctv-relational-inference/1"
+    inquiries = (CctvCues(),)
     reasons: Mapping[str, str] = {
         **REGION_REASONS,
         "no_facing": f"nobody recorded as `{FACING}` where an object faces: {', '.join(DIRECTIONS)}",

@@ -19,6 +19,7 @@ from gigavqa.construction.ultravr.regions import (
     normalized,
     objects_by_region,
 )
+from gigavqa.construction.ultravr.rs_landmarks import RsLandmarks
 from gigavqa.construction.ultravr.task_recipe import TaskRecipe, the_quadrant
 
 _MOST_OBJECTS = 12
@@ -47,6 +48,7 @@ class ConditionedComparison(TaskRecipe):
     name = "rs-comparison"
     title = "Counts by landmarks of two quadrants (UltraVR)"
     version = "rs-comparison/1"
+    inquiries = (RsLandmarks(),)
     reasons: Mapping[str, str] = {
         **REGION_REASONS,
         "absent": "a quadrant has no object of the category",
