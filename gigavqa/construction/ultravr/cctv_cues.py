@@ -19,6 +19,8 @@ from gigavqa.construction.inquiries import Images, InquiryScope, ModelAdditions,
 from gigavqa.construction.ultravr.persons import FACING
 from gigavqa.construction.ultravr.regions import named_categories, objects_by_region
 from gigavqa.reports.writers.verdict_files import open_whole_file
+from gigavqa.tiling.geometry import Size
+from gigavqa.tiling.views import View, plan_view
 
 PERSON = "person"
 MOST_PAIRS = 8
@@ -128,7 +130,7 @@ def _pairs(images: Iterable[AnnotatedImage], scope: InquiryScope, omissions: Omi
                 continue
             left -= len(pairs)
             for pair in pairs:
-                if _is_large(pair):
+                if _is_large(pair, scope):
                     yield pair
                 else:
                     for name in sorted(pair.asked):
@@ -153,9 +155,13 @@ def _neighbours(image: AnnotatedImage, persons: Sequence[Annotation]) -> Iterato
         yield _Pair(image, both, asked)
 
 
-def _is_large(pair: _Pair) -> bool:
+def _is_large(pair: _Pair, scope: InquiryScope) -> bool:
+    """Return whether both persons are large enough in the raster that the model is shown of them."""
     region = region_around([one.box for one in pair.persons], pair.image.width, pair.image.height)
-    scale = min(1.0, sqrt(_MOST_PIXELS / (region.width * region.height)))
+    drawn = min(1.0, sqrt(_MOST_PIXELS / (region.width * region.height)))
+    size = Size(max(1, round(region.width * drawn)), max(1, round(region.height * drawn)))
+    shown = plan_view(size, View(image=pair.image.image), scope.entry.visual_budget).plan.raster
+    scale = min(drawn, shown.width / region.width, shown.height / region.height)
     sides = ((one.box.x2 - one.box.x1, one.box.y2 - one.box.y1) for one in pair.persons)
     return all(wide * scale >= _LEAST_WIDTH and high * scale >= _LEAST_HEIGHT for wide, high in sides)
 
