@@ -33,7 +33,7 @@ COMMANDS = {
     "plan": _entry("Look", "plan", "Say what a model needs of GPUs, and what that costs"),
     "viewer": _entry("Look", "viewer", "Serve the pictures"),
     "dataset": _entry("Data", "dataset", "Draw, import, check, list, show and delete data sets"),
-    "build": _entry("Data", "build", "Make questions of annotated pictures, without a model"),
+    "build": _entry("Data", "build", "Make questions of annotated pictures"),
     "workers": _entry("Operate", "workers", "List the workers"),
     "load": _entry("Operate", "load", "Measure a service under load"),
     "logs": _entry("Operate", "logs", "Print the ends of the logs"),

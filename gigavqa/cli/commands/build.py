@@ -54,7 +54,7 @@ class BuildGroup(HelpGroup):
 
 app = typer.Typer(
     cls=BuildGroup,
-    help="""Make questions of annotated pictures, without a model unless --ask says so, and a data set of them.
+    help="""Make questions of annotated pictures, and a data set of them; no model takes part unless --ask names one.
 
     \b
     gigavqa build ships --from coco.json --images scenes
@@ -257,6 +257,7 @@ def make(
         build.run(desk)
         made = BuildSummary.of(build)
         if made.questions == 0:
+            print_omissions(made.omissions)
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
         stages = {name: folder.digest_of(name) for name in ("annotations", "samples")}

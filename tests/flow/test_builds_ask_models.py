@@ -1,0 +1,45 @@
+"""A build asks a real model, whose weights are random: every reply has the schema's form, and none is believed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gigavqa.catalogue.load import load_catalogue
+from gigavqa.construction.build_folder import BuildFolder
+from gigavqa.construction.build_settings import BuildSettings
+from gigavqa.construction.builds import Build
+from gigavqa.construction.calls.accounts import call_accounts
+from gigavqa.construction.calls.call_desk import CallDesk
+from gigavqa.construction.recipes.recipe import CategoryNames
+from tests.construction.calls.painted import write_plazas
+from tests.flow.installation import Installation
+from tests.flow.jobs import MODEL
+
+CALLS = 8 * 3
+
+
+@pytest.mark.engine
+@pytest.mark.timeout(600)
+def test_every_reply_has_the_form_of_the_schema(tmp_path: Path) -> None:
+    """So that nothing is dropped as unreadable; samples that mean nothing disagree, or are unsure."""
+    truth = write_plazas(tmp_path / "plazas", 1)
+    told = {"source": tmp_path / "plazas/person.json", "images": tmp_path / "plazas/images", "benchmark": "ultravr"}
+    settings = BuildSettings(**told, names={"person": CategoryNames("person", "persons")}, ask=MODEL)
+    build = Build(BuildFolder(tmp_path / "builds", "plaza"), settings)
+    installation = Installation(tmp_path / "home")
+    installation.home.mkdir()
+    try:
+        installation.start_server()
+        installation.start_gateway()
+        installation.start_worker("--model", MODEL)
+        with build.folder.locked(), CallDesk(build.folder, load_catalogue().find, url=installation.url) as desk:
+            build.run(desk)
+    finally:
+        installation.stop()
+    (account,) = call_accounts(build.folder)
+    assert (account.spent.asked, account.outcome) == (CALLS, {"read": CALLS, "dropped": {}, "open": {}})
+    counts = build.omissions["counts"]
+    kept = {json.loads(line)["object"] for line in build.folder.file("additions.jsonl").read_text().splitlines()}
+    assert counts.get("cctv-cues-disagree", 0) + counts.get("cctv-cues-unsure", 0) == len(truth) - len(kept)
+    assert len(kept) <= len(truth) // 4
