@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from gigavqa.construction.calls.estimates import StageForecast
 
 _CALLS = "Calls of a model"
+ASK_NONE = "none"
+"""In place of a model: it asks no more, and what one said is left out."""
 AskOption = Annotated[
     str,
     typer.Option(
         metavar="MODEL", show_default=False, autocompletion=complete_models, rich_help_panel=_CALLS,
-        help="Ask a model for what nobody added: where persons face, landmarks. That of the last time if omitted.",
+        help="Ask a model for what nobody added, such as landmarks; that of the last time if omitted; none: nobody.",
     ),
 ]  # fmt: skip
 MostCallsOption = Annotated[

@@ -139,8 +139,9 @@ class Build:
             work = partial(made.compose, self._annotated(), self.settings.images, seed)
             self._stage("composites", composites, work, made.are_there)
         names = {category: [both.one, both.many] for category, both in self.context.names.items()}
+        asked = self._inquiries
         self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
-        if asked := self._inquiries:
+        if asked:
             self._ask(asked, desk, names)
         candidates = {
             "annotations": self.folder.digest_of("composites" if made else "calls" if asked else "annotations"),

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
 from gigavqa.catalogue.load import load_catalogue
@@ -15,6 +16,7 @@ from gigavqa.construction.recipes.recipe import CategoryNames
 from tests.construction.calls.painted import write_plazas
 from tests.flow.installation import Installation
 from tests.flow.jobs import MODEL
+from tests.waiting import wait_until
 
 CALLS = 8 * 3
 
@@ -27,12 +29,14 @@ def test_every_reply_has_the_form_of_the_schema(tmp_path: Path) -> None:
     told = {"source": tmp_path / "plazas/person.json", "images": tmp_path / "plazas/images", "benchmark": "ultravr"}
     settings = BuildSettings(**told, names={"person": CategoryNames("person", "persons")}, ask=MODEL)
     build = Build(BuildFolder(tmp_path / "builds", "plaza"), settings)
-    installation = Installation(tmp_path / "home")
-    installation.home.mkdir()
+    installation = Installation(tmp_path)
+    (tmp_path / "data").mkdir()
     try:
         installation.start_server()
         installation.start_gateway()
         installation.start_worker("--model", MODEL)
+        served = f"{installation.url}/v1/models/{MODEL}"
+        wait_until(lambda: httpx.get(served, timeout=30).json()["loaded"] == 1, timeout=400, what="the engine's start")
         with build.folder.locked(), CallDesk(build.folder, load_catalogue().find, url=installation.url) as desk:
             build.run(desk)
     finally:

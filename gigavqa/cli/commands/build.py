@@ -10,6 +10,7 @@ import typer
 
 from gigavqa.cli.arguments import JsonOption, TitleOption, UrlOption, parse_pair
 from gigavqa.cli.build_calls import (
+    ASK_NONE,
     AskOption,
     DryRunOption,
     MostCallsOption,
@@ -241,12 +242,13 @@ def make(
         "parameters": dict(map(_parameter, chosen or ())),
         "seed": seed,
         "title": title,
-        "ask": ask and catalogue().find(ask).id,
+        "ask": ask and ask != ASK_NONE and catalogue().find(ask).id,
         "at_most_calls": at_most_calls,
         "at_most": at_most,
         "rates": dict(map(parse_rate, rate or ())),
     }
-    settings = BuildSettings.of(folder, {key: value for key, value in given.items() if value or value == 0})
+    said = {key: value for key, value in given.items() if value or value == 0}
+    settings = BuildSettings.of(folder, {**said, "ask": ""} if ask == ASK_NONE else said)
     with folder.locked(), work_line(), call_desk(folder, settings, url) as desk:
         require_own(home.data, name)
         build = Build(folder, settings)
@@ -261,7 +263,7 @@ def make(
             raise ArgumentError(_no_questions(made))
         told = {"benchmark": settings.benchmark, "title": settings.title}
         stages = {name: folder.digest_of(name) for name in ("annotations", "samples")}
-        calls = call_accounts(folder)
+        calls = call_accounts(folder) if settings.ask else []
         asked = {"calls": [one.document() for one in calls]} if calls else {}
         key = canonical_json({**told, **stages, **asked, "images": str(build.image_folder)})
         page, target = folder.file(_PAGE), home.data / name

@@ -46,7 +46,8 @@ upper_clothing_color: one color, such as "blue".
 headwear: with its article, such as "a cap".
 carried: what the person carries, with its article, such as "a black backpack".
 Write "{_NONE}" where there is none, "{_UNSURE}" where it cannot be seen. Return JSON only, with "red" and "green"."""
-_WORDS = {"type": "string", "minLength": 1, "maxLength": 40, "pattern": "^[a-z][a-z -]*$"}
+_WORDS = {"type": "string", "pattern": "^[a-z][a-z -]{0,39}$"}
+"""The pattern bounds the length, too: engines take no pattern beside bounds of its own."""
 _SEEN = object_schema(
     {
         "direction": {"enum": [*DIRECTIONS, _UNSURE]},

@@ -29,9 +29,12 @@ def test_a_build_asks_what_its_dry_run_said(service: Service, tmp_path: Path) ->
     page = (tmp_path / "builds/seen/index.html").read_text()
     assert f"Models took part: {ENTRY.id}" in page and "Calls of models" in page
 
-    run = made.run("build", "seen", "--at-most", "20 EUR")
+    run = made.run("build", "seen", "--ask", "none")
+    assert (run.returncode, "nothing can be asked about these annotations" in run.stderr) == (2, True), run.stderr
+
+    run = made.run("build", "seen", "--ask", ENTRY.id, "--at-most", "20 EUR")
     assert (run.returncode, "--rate EUR=DOLLARS" in run.stderr) == (2, True), run.stderr
-    run = made.run("build", "seen", "--at-most", "20 EUR", "--rate", "EUR=often")
+    run = made.run("build", "seen", "--ask", ENTRY.id, "--at-most", "20 EUR", "--rate", "EUR=often")
     assert (run.returncode, "US dollars" in run.stderr) == (2, True), run.stderr
 
 
