@@ -1,6 +1,5 @@
 """A build asks a real model, whose weights are random: every reply has the schema's form, and none is believed."""
 
-import json
 from pathlib import Path
 
 import httpx
@@ -24,7 +23,7 @@ CALLS = 8 * 3
 @pytest.mark.engine
 @pytest.mark.timeout(600)
 def test_every_reply_has_the_form_of_the_schema(tmp_path: Path) -> None:
-    """So that nothing is dropped as unreadable; samples that mean nothing disagree, or are unsure."""
+    """So that nothing is dropped as unreadable; samples that mean nothing disagree, are unsure, or all alike."""
     truth = write_plazas(tmp_path / "plazas", 1)
     told = {"source": tmp_path / "plazas/person.json", "images": tmp_path / "plazas/images", "benchmark": "ultravr"}
     settings = BuildSettings(**told, names={"person": CategoryNames("person", "persons")}, ask=MODEL)
@@ -43,7 +42,5 @@ def test_every_reply_has_the_form_of_the_schema(tmp_path: Path) -> None:
         installation.stop()
     (account,) = call_accounts(build.folder)
     assert (account.spent.asked, account.outcome) == (CALLS, {"read": CALLS, "dropped": {}, "open": {}})
-    counts = build.omissions["counts"]
-    kept = {json.loads(line)["object"] for line in build.folder.file("additions.jsonl").read_text().splitlines()}
-    assert counts.get("cctv-cues-disagree", 0) + counts.get("cctv-cues-unsure", 0) == len(truth) - len(kept)
-    assert len(kept) <= len(truth) // 4
+    assert sum(build.omissions["counts"].values()) == len(truth)
+    assert {"cctv-cues-disagree", "cctv-cues-unsure", "cctv-cues-alike"} >= set(build.omissions["counts"])

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from blake3 import blake3
 
-from gigavqa.benchmarks.ultravr.vocabulary import DIRECTIONS
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Omissions
 from gigavqa.construction.build_folder import canonical_json
 from gigavqa.construction.calls.call_desk import CallDesk, CallReading
@@ -30,6 +29,8 @@ MOST_PERSONS = 8
 SAMPLES = 3
 _LEAST_CONFIDENCE = 0.8
 _TEMPERATURE, _MOST_TOKENS = 0.7, 400
+_LEAST_KEPT, _MOST_ALIKE = 8, 0.9
+"""Of so many persons or more, the part that may face alike; a model that never looks agrees with itself, too."""
 _MOST_PIXELS, _LINE = 1024 * 1024, 3
 _LEAST_WIDTH, _LEAST_HEIGHT = 12, 40
 """Of a person in the picture that is shown, in pixels."""
@@ -37,10 +38,15 @@ _INKS = {"red": (255, 0, 0), "green": (0, 255, 0)}
 _UNSURE, _NONE = "unsure", "none"
 _STAGE, _PROMPT = "cctv-cues", "cctv-cues/1"
 _CUES = {"upper_clothing_color": "upper clothing", "headwear": "headwear", "carried": "carried"}
+_MEANINGS = {
+    "forward": "towards the camera",
+    "backward": "away from the camera",
+    "left": "towards the left edge of the picture",
+    "right": "towards the right edge of the picture",
+}
 _TEXT = f"""Two persons in the picture are boxed: one in red, one in green. Tell of each what you see in its box alone.
 
-direction: where the person's front is turned, as the camera sees it. "forward": towards the camera; "backward": away \
-from it; "left" or "right": towards the left or right edge of the picture; "{_UNSURE}": it cannot be seen.
+direction: where the person's front is turned, as the camera sees it. {{meanings}}; "{_UNSURE}": it cannot be seen.
 confidence: from 0 to 1, how sure you are of the direction.
 upper_clothing_color: one color, such as "blue".
 headwear: with its article, such as "a cap".
@@ -50,7 +56,7 @@ _WORDS = {"type": "string", "pattern": "^[a-z][a-z -]{0,39}$"}
 """The pattern bounds the length, too: engines take no pattern beside bounds of its own."""
 _SEEN = object_schema(
     {
-        "direction": {"enum": [*DIRECTIONS, _UNSURE]},
+        "direction": {"enum": [*_MEANINGS, _UNSURE]},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         **dict.fromkeys(_CUES, _WORDS),
     }
@@ -59,6 +65,7 @@ SCHEMA = object_schema(dict.fromkeys(_INKS, _SEEN))
 _REASONS = {
     "disagree": f"{SAMPLES} samples disagree on where a person faces",
     "unsure": f"where a person faces cannot be seen, or the median of confidence is below {_LEAST_CONFIDENCE}",
+    "alike": f"over {_MOST_ALIKE:.0%} of the persons are said to face alike, as a model says that does not look",
     "unread": "a sample was refused, or could not be read",
     "crowded": f"a quadrant has more than {MOST_PERSONS} persons, or a picture more than {MOST_PAIRS} pairs",
     "small": f"a person has less than {_LEAST_WIDTH} x {_LEAST_HEIGHT} pixels where both of a pair are shown",
@@ -86,6 +93,7 @@ class CctvCues:
 
     def ask(self, desk: CallDesk, images: Images, scope: InquiryScope, found: ModelAdditions) -> None:
         """Add `facing` and cues to persons without a `facing` of people's."""
+        kept: dict[str, str] = {}
         groups = ((pair, _calls(pair, scope)) for pair in _pairs(images(), scope, found.omissions))
         for pair, outcomes in ask_in_groups(desk, groups):
             if found.wait(_STAGE, outcomes):
@@ -100,6 +108,8 @@ class CctvCues:
                 else:
                     found.attributes[one.id] = agreed
                     found.calls[one.id] = [each.answered_by for each in read]
+                    kept[one.id] = agreed[FACING]
+        _leave_out_alike(kept, found)
 
 
 def agreement(seen: Sequence[Mapping[str, Any]]) -> dict[str, str] | str:
@@ -174,13 +184,19 @@ def _calls(pair: _Pair, scope: InquiryScope) -> list[ModelCall]:
             stage=_STAGE,
             prompt=_PROMPT,
             model=scope.entry.id,
-            text=_TEXT,
+            text=_TEXT.format(meanings=_meanings(seed)),
             pictures=(picture,),
             schema=SCHEMA,
             sampling=CallSampling(_MOST_TOKENS, temperature=_TEMPERATURE, seed=seed),
         )
         for seed in range(1, SAMPLES + 1)
     ]
+
+
+def _meanings(seed: int) -> str:
+    """Return what directions mean, in another order for each sample, so that who takes the first one disagrees."""
+    names = [*_MEANINGS][seed:] + [*_MEANINGS][:seed]
+    return "; ".join(f'"{name}": {_MEANINGS[name]}' for name in names)
 
 
 def _drawn(pair: _Pair, scope: InquiryScope) -> Path:
@@ -194,6 +210,14 @@ def _drawn(pair: _Pair, scope: InquiryScope) -> Path:
         with open_whole_file(path) as file:
             picture.save(file, "PNG")
     return path
+
+
+def _leave_out_alike(kept: Mapping[str, str], found: ModelAdditions) -> None:
+    if len(kept) < _LEAST_KEPT or max(Counter(kept.values()).values()) <= _MOST_ALIKE * len(kept):
+        return
+    for one in kept:
+        del found.attributes[one], found.calls[one]
+        _leave_out(found.omissions, "alike", one)
 
 
 def _leave_out(omissions: Omissions, reason: str, person: str) -> None:

@@ -199,6 +199,18 @@ def test_landmarks_that_are_not_found_again_are_told_as_work_for_people(
     assert build.omissions["counts"] == {f"rs-landmarks-{reason}": 4, "rs-landmarks-broad": 4}
 
 
+def test_a_model_that_says_the_same_of_everybody_is_not_believed(
+    service: Service, plazas: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    """Its samples agree, and it is sure; but so is one that never looks."""
+    truth = plazas[1]
+    same = json.dumps({ink: _seen() for ink in ("red", "green")})
+    service.server.begin(lambda *_: same, subject=cues_seen)
+    build = built(service, tmp_path, settings_of(plazas[0] / "plazas", "person.json", "person"))
+    assert build.omissions["counts"] == {"cctv-cues-alike": len(truth)}
+    assert facings(build) == {}
+
+
 def test_recipes_that_ask_nothing_refuse_a_model(service: Service, tmp_path: Path) -> None:
     """By the names of those that ask."""
     folder = write_land(tmp_path / "land", 1)
