@@ -172,7 +172,7 @@ Return JSON: "number" is "none", "one" or "several", and "boxes" has the box of 
 
 
 def _box_schema(scale: int) -> dict[str, Any]:
-    side = {"type": "number", "minimum": 0, "maximum": scale}
+    side = {"type": "integer" if scale > 1 else "number", "minimum": 0, "maximum": scale}
     return {"type": "array", "items": side, "minItems": 4, "maxItems": 4}
 
 
