@@ -12,6 +12,7 @@ from gigavqa.construction.readers.reader import ReaderOptions
 from gigavqa.construction.recipes.recipe import CategoryNames
 
 SETTINGS = "build.json"
+_OF_CALLS = frozenset({"ask", "at_most_calls", "at_most", "rates"})
 
 
 class BuildSettings(BaseModel):
@@ -39,6 +40,10 @@ class BuildSettings(BaseModel):
     at_most_calls: PositiveInt | None = Field(default=None, description="calls that the build ever asks at most")
     at_most: str = Field(default="", description="what the build's calls may cost at most, such as 20 EUR")
     rates: dict[str, float] = Field(default={}, description="what one of a currency is in US dollars")
+
+    def document(self) -> dict[str, Any]:
+        """Return them as JSON; those of calls where a model is asked alone."""
+        return self.model_dump(mode="json", exclude=None if self.ask else set(_OF_CALLS))
 
     @classmethod
     def of(cls, folder: BuildFolder, given: Mapping[str, Any]) -> "BuildSettings":

@@ -140,7 +140,7 @@ class Build:
             self._stage("composites", composites, work, made.are_there)
         names = {category: [both.one, both.many] for category, both in self.context.names.items()}
         asked = self._inquiries
-        self.folder.write_json(SETTINGS, self.settings.model_dump(mode="json"))
+        self.folder.write_json(SETTINGS, self.settings.document())
         if asked:
             self._ask(asked, desk, names)
         candidates = {
