@@ -121,7 +121,9 @@ def _persons_beside(image: AnnotatedImage, region: RegionObjects, quadrant: Quad
     """Return persons of other categories in a quadrant, also in part: of whom an age is told, no category is."""
     own = {one.category for one in region.objects}
     categories = person_categories(image.annotations) - own
-    return [one for one in image.annotations if one.category in categories and quadrant in touched_quadrants(image, one)]
+    return [
+        one for one in image.annotations if one.category in categories and quadrant in touched_quadrants(image, one)
+    ]
 
 
 def _relation(image: AnnotatedImage, a: Annotation, b: Annotation) -> str | None:
