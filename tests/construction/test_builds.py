@@ -166,7 +166,7 @@ def test_a_question_is_explained_by_its_annotations(inputs: Path, tmp_path: Path
     record = next(build.records())
     found = explain_build(build, record["id"])
     assert [one["id"] for one in found["objects"]] == sorted(
-        record["objects"], key=lambda name: int(name.split("#")[1])
+        record["objects"], key=lambda name: int(name.split("#id")[1])
     )
     assert found["outcome"] == "it is a question of the data set"
     assert record["id"] in {one["id"] for one in explain_build(build, record["image"])["candidates"]}
