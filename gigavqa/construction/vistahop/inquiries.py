@@ -9,10 +9,15 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gigavqa.construction.calls.call_desk import CallOutcome, CallReading, OpenCall
 from gigavqa.construction.calls.model_call import ModelCall
+from gigavqa.construction.calls.replies import ReplyReader
 
 
 class ModelQuestion(Protocol):
-    """What an inquiry asks: the call for a model, and what its reply says."""
+    """What an inquiry asks: the call for a model, and what its reply says.
+
+    All questions of a stage are of one type. Where its replies are no JSON, it may have a static `reader`, which takes
+    the text and raises ReplyFaultError; `read` then takes what that returns.
+    """
 
     def call(self, model: str) -> ModelCall:
         """Return the call."""
@@ -31,8 +36,8 @@ class RuleQuestion(ModelQuestion, Protocol):
 class CallAsker(Protocol):
     """Whoever asks the calls of one stage; the desk of a build."""
 
-    def ask(self, calls: Iterable[ModelCall]) -> Iterator[CallOutcome]:
-        """Yield what came of each call, in their order."""
+    def ask(self, calls: Iterable[ModelCall], read: ReplyReader | None = None) -> Iterator[CallOutcome]:
+        """Yield what came of each call, in their order; `read` refuses replies that have to be asked for again."""
 
 
 Found = TypeVar("Found")
@@ -120,7 +125,7 @@ def _answers(
     told: dict[str, Any] = {key: [None] * len(questions) for key, (_, questions) in waiting.items()}
     for stage in sorted({call.stage for *_, call in asked_now}):
         these = [each for each in asked_now if each[3].stage == stage]
-        outcomes = desk.ask([call for *_, call in these])
+        outcomes = desk.ask([call for *_, call in these], getattr(these[0][2], "reader", None))
         for (key, place, question, _), outcome in zip(these, outcomes, strict=True):
             if isinstance(outcome, OpenCall):
                 told[key] = OpenInquiry(outcome.why)

@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from gigavqa.construction.calls.call_desk import CallOutcome, CallReading, DroppedCall, OpenCall
 from gigavqa.construction.calls.model_call import ModelCall
+from gigavqa.construction.calls.replies import ReplyReader
 from gigavqa.construction.vistahop.inquiries import Inquiry, ModelQuestion
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnownEntity
 
@@ -36,7 +37,8 @@ def _answer(question: ModelQuestion, script: Script) -> Any:
     schema = question.call("m").schema
     if schema is not None:
         Draft202012Validator(dict(schema)).validate(value)
-    return question.read(value)
+    reader = getattr(question, "reader", None)
+    return question.read(reader(value) if reader else value)
 
 
 class ScriptedDesk:
@@ -46,9 +48,10 @@ class ScriptedDesk:
         self._reply = reply
         self.asked: list[list[ModelCall]] = []
 
-    def ask(self, calls: Iterable[ModelCall]) -> Iterator[CallOutcome]:
+    def ask(self, calls: Iterable[ModelCall], read: ReplyReader | None = None) -> Iterator[CallOutcome]:
         """Yield what came of each call."""
         self.asked.append(list(calls))
         for call in self.asked[-1]:
             told = self._reply(call)
+            told = read(told) if read and isinstance(told, str) else told
             yield told if isinstance(told, DroppedCall | OpenCall) else CallReading(call, told, call.id)
