@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from gigavqa.construction.vistahop.chain_questions import (
     ABSTRACT,
-    NO_VERDICT,
     FamiliarityQuestion,
     HopQuestion,
     RelationQuestion,
@@ -139,8 +138,10 @@ class ChainSearch:
         if not pool:
             return pool
         types = yield from asked(TypeQuestion(tuple(one.entity for one in pool)))
-        told = types or (None,) * len(pool)
-        kept = [one for one, kind in zip(pool, told, strict=True) if kind not in (None, ABSTRACT)]
+        if types is None:
+            self.counts["unread"] += len(pool)
+            return []
+        kept = [one for one, kind in zip(pool, types, strict=True) if kind not in (None, ABSTRACT)]
         self.counts["abstract"] += len(pool) - len(kept)
         return kept
 
@@ -149,7 +150,10 @@ class ChainSearch:
             return pool
         told = tuple((self._table.label(name), value) for name, value in self._knowledge.values(current.id))
         places = yield from asked(HopQuestion(current, told, tuple(pool), self._bounds.chosen))
-        kept = [pool[place] for place in places or ()]
+        if places is None:
+            self.counts["unread"] += len(pool)
+            return []
+        kept = [pool[place] for place in places]
         self.counts["not_chosen"] += len(pool) - len(kept)
         return kept
 
@@ -157,9 +161,12 @@ class ChainSearch:
         if not pool:
             return []
         verdicts = yield from asked(RelationQuestion(current, tuple(pool)))
+        if verdicts is None:
+            self.counts["unread"] += len(pool)
+            return []
         hops = [
             ChainHop(one.entity, one.property, one.outwards, verdict)
-            for one, verdict in zip(pool, verdicts or (NO_VERDICT,) * len(pool), strict=True)
+            for one, verdict in zip(pool, verdicts, strict=True)
             if verdict.relation and verdict.confidence >= self._bounds.confidence
         ]
         self.counts["not_related"] += len(pool) - len(hops)
@@ -169,9 +176,12 @@ class ChainSearch:
         if not hops or not self._asks:
             return hops
         scores = yield from asked(FamiliarityQuestion(tuple(hop.target for hop in hops)))
+        if scores is None:
+            self.counts["unread"] += len(hops)
+            return []
         kept = [
             hop._replace(familiarity=score)
-            for hop, score in zip(hops, scores or (None,) * len(hops), strict=True)
+            for hop, score in zip(hops, scores, strict=True)
             if score is not None and score < self._bounds.familiarity
         ]
         self.counts["familiar"] += len(hops) - len(kept)

@@ -233,7 +233,10 @@ def related(kind: str, confidence: float) -> dict[str, Any]:
         (RelationQuestion, lambda q: [related("causal", 1), related("none", 1)], "not_related"),
         (FamiliarityQuestion, lambda q: {"familiarity_scores": [{"entity": "v3", "score": 0.4}]}, "familiar"),
         (FamiliarityQuestion, lambda q: {"familiarity_scores": []}, "familiar"),
-        (FamiliarityQuestion, lambda q: None, "familiar"),
+        (FamiliarityQuestion, lambda q: None, "unread"),
+        (TypeQuestion, lambda q: None, "unread"),
+        (HopQuestion, lambda q: None, "unread"),
+        (RelationQuestion, lambda q: None, "unread"),
     ],
 )  # fmt: skip
 def test_one_answer_against_it_ends_a_chain_and_is_counted(

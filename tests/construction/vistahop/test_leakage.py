@@ -1,10 +1,13 @@
 """Stages 4 and 5 over scripted replies: names, the loop of solver, judge and rewriter, ablation, equations 4 and 5."""
 
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.construction.calls.errors import ReplyFaultError
 from gigavqa.construction.vistahop.chain_search import ChainSearch
 from gigavqa.construction.vistahop.chains import EvidenceChain
@@ -37,6 +40,7 @@ from gigavqa.construction.vistahop.visual_items import (
     text_item_faults,
     visual_item,
 )
+from gigavqa.evaluation.datasets import load_for_scoring
 from tests.construction.vistahop.scripted import ScriptedDesk, play
 from tests.construction.vistahop.triples import dump, item
 
@@ -281,7 +285,7 @@ def test_equation_4_answers_with_the_canonical_name_of_the_end(chain: EvidenceCh
 
 
 def test_equation_5_is_picture_question_answer_path_and_metadata(
-    chain: EvidenceChain, knowledge: KnowledgeIndex
+    chain: EvidenceChain, knowledge: KnowledgeIndex, tmp_path: Path
 ) -> None:
     """As a record that VistaHop's reader takes, with aliases as further truths."""
     seed = VisualEntity("Ansel Hoist", "blue mark on a crane", chain.seed)
@@ -292,6 +296,12 @@ def test_equation_5_is_picture_question_answer_path_and_metadata(
     assert record["chain"][0] == {"from": "Ansel Hoist", "relation": "part_whole", "to": "Norrland Works"}
     assert (more["hop_count"], more["reasoning_path"], len(more["rounds"])) == (5, ["one", "two"], 1)
     assert more["source_entity"]["looks"] == "blue mark on a crane"
+    path = tmp_path / "harbours.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    (sample,) = load_for_scoring(path, "vistahop").samples
+    assert isinstance(sample, VistaHopSample)
+    assert (sample.level, sample.form, sample.anchors[0].label) == ("L2", "single", "Ansel Hoist")
+    assert (sample.question, len(sample.chain)) == (GOOD, 5)
 
 
 def test_plain_words_that_lose_the_image_are_not_used(chain: EvidenceChain, knowledge: KnowledgeIndex) -> None:
