@@ -92,7 +92,6 @@ def play_inquiries(
             del waiting[key]
             told = answers[key]
             if isinstance(told, OpenInquiry):
-                inquiry.close()
                 yield key, told
             else:
                 yield from _advance(waiting, key, inquiry, told)
