@@ -29,7 +29,7 @@ from gigavqa.construction.vistahop.merging import merge_duplicates
 
 @dataclass(frozen=True)
 class ChainBounds:
-    """Where the search stops. Those of a seed bound what it asks: three calls an entity that is looked around."""
+    """Where the search stops. Those of a seed bound what it asks: four calls an entity that is looked around."""
 
     depth: int = 8
     """Hops at which a chain is complete; one that nothing extends before is complete from `least` hops on."""

@@ -75,7 +75,7 @@ def play_inquiries(
     inquiries: Iterable[tuple[str, Inquiry[Found]]],
     model_of: Callable[[ModelQuestion], str],
 ) -> Iterator[tuple[str, Found | OpenInquiry]]:
-    """Play inquiries beside each other, and yield what each found as it ends, by its key.
+    """Play inquiries beside each other, and yield what each found as it ends, by its key, which no other has.
 
     What all of them ask next goes out together, stage by stage; so a model is asked by hundreds, however often one of
     them must wait for an answer. `model_of` names the model for a question.
