@@ -15,7 +15,7 @@ _MOST_SENTENCES = 12
 _YIELDS = (
     TableColumn("recipe"),
     TableColumn("candidates", right=True),
-    TableColumn("over quota", leaves=1, right=True),
+    TableColumn("not taken", leaves=1, right=True),
     TableColumn("guessable", leaves=2, right=True),
     TableColumn("questions", right=True),
     TableColumn("rejected", leaves=3, right=True),

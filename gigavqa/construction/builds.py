@@ -40,7 +40,7 @@ from gigavqa.construction.recipes.recipe import (
 )
 from gigavqa.construction.recipes.registry import choose_recipes
 from gigavqa.construction.rejections import RejectionCounts
-from gigavqa.construction.selection import CAUSES, Quotas, SelectionResult, balance_letters, select
+from gigavqa.construction.selection import CAUSES, Quotas, SelectionResult, order_options, select
 from gigavqa.runtime.suggestions import did_you_mean
 from gigavqa.runtime.work_progress import counted
 
@@ -286,7 +286,7 @@ class Build:
     def _make_samples(self) -> None:
         chosen = self._selection
         taken = [one.offering(chosen.offers[one.id]) for one in self.candidates() if one.id in chosen.offers]
-        texts = balance_letters(map(self._word, taken), self.settings.seed)
+        texts = [order_options(one, self._word(one), self.settings.seed) for one in taken]
         worded = list(zip(taken, texts, strict=True))
         spared = frozenset(recipe.name for recipe in self.recipes if getattr(recipe, "is_guessable", False))
         scored = [each for each in worded if each[1].answer != ""]

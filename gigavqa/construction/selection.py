@@ -6,7 +6,6 @@ whose texts differ in what tells nothing of the answer; so each text is asked on
 """
 
 import json
-import zlib
 from array import array
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from typing import Any
-
-import numpy as np
 
 from gigavqa.construction.candidates import OPTIONS, Candidate, QuestionText
 from gigavqa.construction.recipes.offers import apart_set
@@ -106,10 +103,9 @@ class _Group:
             return True
         return len(self.rows) > 1 if self.sizes else len(self.rows) == len(self.options) > 1
 
-    def shuffle(self, ids: Sequence[str], rng: np.random.Generator) -> None:
-        for answer in sorted(self.rows, key=str):
-            rows = sorted(self.rows[answer], key=ids.__getitem__)
-            self.rows[answer] = [rows[int(at)] for at in rng.permutation(len(rows))]
+    def shuffle(self, ids: Sequence[str], seed: int) -> None:
+        for rows in self.rows.values():
+            rows.sort(key=lambda row: _draw(seed, ids[row]))
 
     def offer(self, stage: int) -> Sequence[Any]:
         """Return answers to be offered next, of which each has a row; none where there are too few for the stage."""
@@ -265,10 +261,10 @@ def _take_turns(groups: Sequence[_Group], take_round: Callable[[_Group], bool]) 
 
 def _drawn_groups(groups: Mapping[str, _Group], ids: Sequence[str], seed: int) -> list[_Group]:
     """Return the groups that can be balanced in a drawn order, the rows of each answer in one, too."""
-    names = sorted(name for name, group in groups.items() if group.has_partners)
+    names = sorted((name for name, group in groups.items() if group.has_partners), key=partial(_draw, seed))
     for name in names:
-        groups[name].shuffle(ids, _stream(seed, name))
-    return [groups[names[int(at)]] for at in _stream(seed, "groups").permutation(len(names))]
+        groups[name].shuffle(ids, seed)
+    return [groups[name] for name in names]
 
 
 def _result(rows: _Rows, taking: _Taking, partnered: Sequence[int]) -> SelectionResult:
@@ -284,26 +280,18 @@ def _result(rows: _Rows, taking: _Taking, partnered: Sequence[int]) -> Selection
     return SelectionResult(tuple(sorted(offers)), offers, dict(taken), superseded, causes, rows.ids, codes)
 
 
-def balance_letters(texts: Iterable[QuestionText], seed: int) -> list[QuestionText]:
-    """Put right options under letters in equal numbers, by exchanging two options of a text where need be.
+def order_options(candidate: Candidate, text: QuestionText, seed: int) -> QuestionText:
+    """Put the options of a text in a drawn order, the same for all of its group that offer the same ones.
 
-    Texts whose options have a fixed order stay as they are.
+    So each letter is right equally often in every round, and what else is asked moves no option. Texts whose options
+    have a fixed order stay as they are.
     """
-    due: defaultdict[int, list[int]] = defaultdict(list)
-    rng = _stream(seed, "letters")
-    return [_with_truth_at(text, due[len(text.options)], rng) for text in texts]
-
-
-def _with_truth_at(text: QuestionText, due: list[int], rng: np.random.Generator) -> QuestionText:
     if not text.options or text.has_fixed_order:
         return text
-    if not due:
-        due += map(int, rng.permutation(len(text.options)))
-    options: list[Any] = [*text.options]
-    at, to = options.index(text.answer), due.pop()
-    options[at], options[to] = options[to], options[at]
-    return text._replace(options=options)
+    group = candidate.wider or candidate.balance or candidate.id
+    return text._replace(options=sorted(text.options, key=lambda option: _draw(seed, f"{group}/{option}")))
 
 
-def _stream(seed: int, words: str) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(words.encode())])
+def _draw(seed: int, words: str) -> bytes:
+    """Return what puts things in a drawn order in which another one moves none."""
+    return blake2b(f"{seed}/{words}".encode(), digest_size=8).digest()

@@ -1,5 +1,6 @@
 """What reviews make of records: some stay, some are mended, some are dropped."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,8 @@ def check_mend(benchmark: Benchmark[Any, Any], sample: Sample, mend: Mend) -> No
     for one in read:
         wrong += unreachable_truths(one, AnswerForms.of(benchmark).answer_form(one))
         wrong += [f"{name}: no record of this benchmark has it" for name in set(one.extra) - set(sample.extra)]
+        offered = Counter(text.strip().casefold() for text in (one.options or {}).values())
+        wrong += [f"options: '{text}' is offered {number} times" for text, number in offered.items() if number > 1]
     if len(read) != 1 and not wrong:
         wrong = [f"the record then holds {len(read)} samples"]
     if wrong:

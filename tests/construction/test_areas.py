@@ -6,7 +6,7 @@ import pytest
 from gigavqa.benchmarks.ultravr.taxonomy import QUADRANTS
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
 from gigavqa.construction.recipes.marked_objects import MarkedCategory
-from gigavqa.construction.ultravr.regions import _touched
+from gigavqa.construction.ultravr.regions import touched_quadrants
 
 CORNERS = np.array([[0.0, 0.0, 60.0, 20.0]])
 
@@ -29,5 +29,5 @@ def test_a_box_touches_the_quadrants_that_it_lies_in(across: tuple[float, float]
     """One, two side by side, two above each other, or all four."""
     box = Box(1000 * across[0], 500 * down[0], 1000 * across[1], 500 * down[1])
     columns, rows = (({0} if low < 0.5 else set()) | ({1} if high > 0.5 else set()) for low, high in (across, down))
-    found = _touched(AnnotatedImage("a.png", 1000, 500), Annotation("a", "ship", box))
+    found = touched_quadrants(AnnotatedImage("a.png", 1000, 500), Annotation("a", "ship", box))
     assert found == [name for at, name in enumerate(QUADRANTS) if at // 2 in rows and at % 2 in columns]

@@ -50,6 +50,10 @@ def test_one_picture_goes_all_the_way_to_reviewed_questions(boxes: Installation)
     boxes.ok("build", "boxes")
     assert page.stat().st_mtime_ns != before[1]
 
+    source = str(boxes.home / "coco.json")
+    run = boxes.run("build", "boxes", "--from", source, "--from", source)
+    assert (run.returncode, "make a build of each" in run.stderr) == (2, True)
+
     _review(folder, 1)
     run = boxes.run("build", "publish", "boxes")
     assert (run.returncode, "1 dropped" in run.stderr, "--unreviewed" in run.stderr) == (2, True, True)

@@ -11,7 +11,7 @@ import pytest
 from gigavqa.construction.candidates import Candidate
 from gigavqa.construction.guessing.guessing import BlindQuestion, rebalance, score_readers
 from gigavqa.construction.recipes.registry import recipes_of
-from gigavqa.construction.selection import Quotas, balance_letters, category_of, select
+from gigavqa.construction.selection import Quotas, category_of, order_options, select
 from tests.construction.worlds import CONTEXT, KINDS, draw_images
 
 
@@ -36,7 +36,7 @@ def _built(kind: str, images: int) -> list[BlindQuestion]:
     by_id = {each.id: each for each in _candidates(kind, images)}
     chosen = _chosen(by_id, Quotas(per_image=0), 1)
     rng = np.random.default_rng(2)
-    texts = balance_letters((recipes_of("questions")[each.recipe].word(each, CONTEXT, rng) for each in chosen), 1)
+    texts = [order_options(each, recipes_of("questions")[each.recipe].word(each, CONTEXT, rng), 1) for each in chosen]
     questions = []
     for each, text in zip(chosen, texts, strict=True):
         options = dict(zip("ABCD", text.options, strict=False)) or {"yes": "yes", "no": "no"}

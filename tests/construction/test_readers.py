@@ -11,6 +11,7 @@ from PIL import Image
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.errors import AnnotationFileError
 from gigavqa.construction.images import FolderImages
+from gigavqa.construction.readers.reader import ReaderOptions
 from gigavqa.construction.readers.registry import find_reader
 from tests.construction.scenes import coco, read, write_image, write_json
 
@@ -438,6 +439,15 @@ def test_a_folder_of_two_forms_is_refused(tmp_path: Path) -> None:
          "geometry": {"type": "Polygon", "coordinates": [[[1, 1], [9, 1], [9, 9], [1, 1]]]}}]})  # fmt: skip
     with pytest.raises(AnnotationFileError, match="--form"):
         find_reader(source)
+
+
+@pytest.mark.parametrize("form", ["coco", "labelstudio", "cvat", "csv"])
+def test_a_folder_where_one_file_is_wanted_is_refused(form: str, images: Path, tmp_path: Path) -> None:
+    """Also where somebody says which form it has."""
+    (tmp_path / "exports").mkdir()
+    reader = find_reader(tmp_path / "exports", form)
+    with pytest.raises(AnnotationFileError, match="exports: is a folder, and this form is one file"):
+        list(reader.read(tmp_path / "exports", FolderImages(images), Omissions(), ReaderOptions()))
 
 
 def test_equal_causes_are_one_sentence_with_a_count() -> None:

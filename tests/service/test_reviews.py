@@ -111,6 +111,7 @@ def test_a_changed_sample_is_asked_again(ships: RunningGateway) -> None:
     [
         ("odd-1", {"answer": "D"}, "'D' is none of the options"),
         ("odd-1", {"options": {"A": "one", "C": "two"}}, "lettered A, C"),
+        ("odd-1", {"options": {"A": "one", "B": "One ", "C": "two"}}, "'one' is offered 2 times"),
         ("count-1", {"options": {"A": "one", "B": "two"}}, "its record has none"),
         ("count-1", {"answer": "several"}, "several"),
         ("count-1", {"boxes": [[0, 0, 641, 9]]}, "beyond images/port.png of 640 x 480"),

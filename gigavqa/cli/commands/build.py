@@ -82,7 +82,7 @@ BuildArgument = Annotated[str, typer.Argument(metavar="NAME", help="The build, a
 
 
 Source = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--from",
         metavar="FILE",
@@ -226,7 +226,7 @@ def make(
     folder = BuildFolder(_builds(), name)
     options = {"annotator": annotator, "unit": unit, "category": category, "image": image}
     given = {
-        "source": source and source.resolve(),
+        "source": _only(source),
         "images": images and images.resolve(),
         "landmarks": landmarks and landmarks.resolve(),
         "attributes": attributes and attributes.resolve(),
@@ -464,6 +464,13 @@ def list_(json: JsonOption = False) -> None:
     names = sorted(place.parent.name for place in _builds().glob("*/selection.json"))
     made = [BuildSummary.of(_existing(name)) for name in names]
     print_json_list([each.document() for each in made]) if json else print_builds(made)
+
+
+def _only(sources: list[Path] | None) -> Path | None:
+    if sources and len(sources) > 1:
+        told = ", ".join(path.name for path in sources)
+        raise ArgumentError(f"--from: {told}: a build has one file or folder; make a build of each")
+    return sources[0].resolve() if sources else None
 
 
 def _builds() -> Path:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gigavqa.construction.annotations import AnnotatedImage, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
+from gigavqa.construction.kept_ids import own_id
 from gigavqa.construction.readers.collection import EVERY, MarkCollection
 from gigavqa.construction.readers.documents import json_items, look_at_json, survey_json
 from gigavqa.construction.readers.marks import (
@@ -141,7 +142,8 @@ class _CocoFile:
         flags += ("crowd",) if raw.get("iscrowd") == 1 else ()
         flags += ("ignore",) if raw.get("ignore") == 1 else ()
         box, rings = self._shape(raw, number)
-        return Mark(position, _record(raw, position), category, box, rings, None, attributes, flags)
+        kept = own_id(self._source.name, raw.get("id"))
+        return Mark(position, _record(raw, position), category, box, rings, None, attributes, flags, kept)
 
     def _shape(
         self, raw: Mapping[str, Any], number: int

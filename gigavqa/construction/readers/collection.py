@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, AttributeValue, Omission, Omissions
 from gigavqa.construction.errors import MarkError
+from gigavqa.construction.kept_ids import is_own_id
 from gigavqa.construction.readers.marks import Mark, annotation_of
 from gigavqa.construction.readers.reader import ImageIndex, ImageOnDisk
 from gigavqa.construction.readers.spool import MarkSpool
@@ -153,9 +154,11 @@ class MarkCollection:
             yield annotation
 
     def _id_of(self, mark: Mark, file: str, position: int) -> str:
-        """Return the id that an export of ours gave a mark, if no other has it, else that of its place."""
+        """Return the id that a mark was given, if no other has it, else that of its place."""
         own = f"{file}#{position}"
         if mark.kept in self._kept:
+            if is_own_id(file, mark.kept):
+                return own  # a file's own ids are what its writer made of them
             told = f"id: '{mark.kept}' is that of another object, of which it may be a copy; it counts as a new one"
             self.leave_out("id-twice", file, mark.record, told)
             return own

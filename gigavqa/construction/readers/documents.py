@@ -26,9 +26,16 @@ _NO_NUMBERS = (b"NaN", b"Infinity")
 _FAULTS = (ijson.JSONError, OSError, EOFError, ValueError, OverflowError)
 
 
+def require_no_folder(path: Path) -> None:
+    """Raise AnnotationFileError for a folder, where a form is one file."""
+    if path.is_dir():
+        raise AnnotationFileError(f"{path.name}: is a folder, and this form is one file; make a build of each file")
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open a file of text, decompressed where it is gzip, behind a byte order mark. Raises AnnotationFileError."""
+    require_no_folder(path)
     try:
         with path.open("rb") as raw:
             is_gzip = raw.read(2) == _GZIP

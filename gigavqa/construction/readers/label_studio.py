@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from gigavqa.construction.annotations import AnnotatedImage, AttributeValue, Omission, Omissions, Ring
 from gigavqa.construction.errors import AnnotationFileError, MarkError
-from gigavqa.construction.kept_ids import kept_id
+from gigavqa.construction.kept_ids import kept_id, own_id
 from gigavqa.construction.readers.collection import MarkCollection
 from gigavqa.construction.readers.documents import json_items, look_at_json, survey_json
 from gigavqa.construction.readers.marks import (
@@ -134,7 +134,7 @@ class _TaskFile:
             for one in results
             if isinstance(one, dict) and isinstance(one.get("id"), str) and _kind(one)
         }
-        done: set[str] = set()
+        done: dict[str, Mark] = {}
         for place, result in enumerate(results, start=1):
             self._position += 1
             if number is None:
@@ -146,10 +146,9 @@ class _TaskFile:
                 key = result.get("id")
                 if _kind(result):
                     if mark := self._mark(number, result, results, regions, where):
-                        if isinstance(key, str) and key in done:
-                            continue
-                        done.add(key if isinstance(key, str) else where)
-                        self._collection.add(number, mark, self._source.name)
+                        first = done.setdefault(key if isinstance(key, str) else where, mark)
+                        if first is mark or (first.box, first.rings, first.quad) != (mark.box, mark.rings, mark.quad):
+                            self._collection.add(number, mark, self._source.name)
                 elif not (isinstance(key, str) and key in regions):
                     self._label(number, result)
             except MarkError as error:
@@ -177,7 +176,8 @@ class _TaskFile:
         image = self._collection.image(number)
         box, rings, quad = _geometry(value, _kind(result), image.width, image.height)
         attributes, flags = attributes_of(regions.get(key, {}) if isinstance(key, str) else {})
-        return Mark(self._position, where, labels[0], box, rings, quad, attributes, flags, kept_id(key))
+        kept = kept_id(key) or own_id(self._source.name, key)
+        return Mark(self._position, where, labels[0], box, rings, quad, attributes, flags, kept)
 
     def _label(self, number: int, result: Mapping[str, Any]) -> None:
         """Keep what is said of the image as a whole."""

@@ -31,7 +31,8 @@ class Mark(NamedTuple):
     """What a file says of one object, in pixels of its image, nothing of it checked.
 
     `position` counts from 1 in the order of the file; `record` is how people find it there: "line 7". `box` are
-    corners; without one it encloses the outlines. `kept` is the id that an export of ours gave it, '' where none did.
+    corners; without one it encloses the outlines. `kept` is the id that its file, or an export of ours, gave it,
+    '' where none did.
     """
 
     position: int

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gigavqa.construction.annotations import AnnotatedImage, Omissions
 from gigavqa.construction.errors import AnnotationFileError, MarkError
 from gigavqa.construction.readers.collection import EVERY, MarkCollection
-from gigavqa.construction.readers.documents import look_at
+from gigavqa.construction.readers.documents import look_at, require_no_folder
 from gigavqa.construction.readers.marks import Mark, attributes_of, text_number
 from gigavqa.construction.readers.reader import ImageIndex, ImageOnDisk, ReaderOptions
 from gigavqa.evaluation.errors import Problem
@@ -75,6 +75,7 @@ class CsvReader:
 @contextmanager
 def _plain(source: Path) -> Iterator[Path]:
     """Give a table as a file whose ending says what it is, decompressed where it is gzip."""
+    require_no_folder(source)
     is_gzip = source.suffix.lower() == ".gz"
     ending = Path(source.stem).suffix if is_gzip else source.suffix
     if not is_gzip and ending.lower() in (".csv", ".tsv"):

@@ -14,7 +14,7 @@ from gigavqa.construction.candidates import Candidate, Rejection
 from gigavqa.construction.recipes.marked_objects import draw_words
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.ultravr.cctv_cues import CctvCues
-from gigavqa.construction.ultravr.persons import FACING, Description, describe
+from gigavqa.construction.ultravr.persons import FACING, Description, describe, person_categories
 from gigavqa.construction.ultravr.regions import (
     REGION_REASONS,
     RegionObjects,
@@ -22,6 +22,7 @@ from gigavqa.construction.ultravr.regions import (
     named_categories,
     normalized,
     objects_by_region,
+    touched_quadrants,
 )
 from gigavqa.construction.ultravr.task_recipe import TaskRecipe
 
@@ -71,8 +72,9 @@ class PersonRelation(TaskRecipe):
         if region.objects and not faced:
             yield self.rejection(image, "no_facing", f"{noun} in {quadrant}")
         found: dict[str, Description] = {}
+        others = [*region.objects, *_persons_beside(image, region, quadrant)]
         for one in faced:
-            description = describe(one, region.objects, noun, quadrant)
+            description = describe(one, others, noun, quadrant)
             if description is None:
                 yield self.rejection(image, "not_unique", one.id)
             else:
@@ -115,6 +117,15 @@ class PersonRelation(TaskRecipe):
             "S6": next(word for word, short in LEFT_RIGHT.items() if short == left),
             "S7": candidate.truth,
         }
+
+
+def _persons_beside(image: AnnotatedImage, region: RegionObjects, quadrant: Quadrant) -> list[Annotation]:
+    """Return persons of other categories in a quadrant, also in part: of whom an age is told, no category is."""
+    own = {one.category for one in region.objects}
+    categories = person_categories(image.annotations) - own
+    return [
+        one for one in image.annotations if one.category in categories and quadrant in touched_quadrants(image, one)
+    ]
 
 
 def _relation(image: AnnotatedImage, a: Annotation, b: Annotation) -> str | None:

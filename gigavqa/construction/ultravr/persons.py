@@ -13,6 +13,8 @@ _CUES: Mapping[str, str] = {
     "carried": "carrying {}",
 }
 _SEEN = (_AGE, _POSE, *_CUES)
+_NOTHING = frozenset({"none", "no", "nothing", "without", "n/a"})
+_UNKNOWN = frozenset({"", "unknown", "unsure", "not visible", "?"})
 
 
 class Description(NamedTuple):
@@ -25,9 +27,10 @@ class Description(NamedTuple):
 def describe(one: Annotation, others: Iterable[Annotation], noun: str, quadrant: str) -> Description | None:
     """Return a person's description by age, pose, quadrant and cues; None where it may fit another one of the quadrant.
 
-    Whoever lacks a recorded value may have it. Where a person faces is not told.
+    Whoever lacks a recorded value may have it. Where a person faces is not told, nor what somebody does not wear or
+    carry.
     """
-    own = _values(one)
+    own = {name: value for name, value in _values(one).items() if value.casefold() not in _NOTHING}
     for other in others:
         theirs = _values(other)
         if other.id != one.id and all(theirs.get(name, value) == value for name, value in own.items()):
@@ -38,7 +41,13 @@ def describe(one: Annotation, others: Iterable[Annotation], noun: str, quadrant:
     return Description(one, ", ".join([text, " and ".join(cues)] if cues else [text]))
 
 
+def person_categories(annotations: Iterable[Annotation]) -> frozenset[str]:
+    """Return the categories of which any object has an age: what the others are, no description tells."""
+    return frozenset(one.category for one in annotations if _AGE in _values(one))
+
+
 def _values(one: Annotation) -> dict[str, str]:
     """Return what can be seen of a person, by attributes whose names may be written with _ or -."""
     plain = {name.replace("_", " ").replace("-", " ").casefold(): value for name, value in one.attributes.items()}
-    return {name: attribute_text(plain[name]).replace("_", " ") for name in _SEEN if name in plain}
+    told = {name: attribute_text(plain[name]).replace("_", " ").strip() for name in _SEEN if name in plain}
+    return {name: value for name, value in told.items() if value.casefold() not in _UNKNOWN}

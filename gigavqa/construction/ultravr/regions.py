@@ -57,14 +57,14 @@ def objects_by_region(image: AnnotatedImage, category: str) -> dict[Quadrant, Re
         if one.category != category and not hides_any:
             continue
         if zone:
-            doubts |= dict.fromkeys(_touched(image, one), "unlabelled")
+            doubts |= dict.fromkeys(touched_quadrants(image, one), "unlabelled")
         else:
             home = quadrant_of(image, one)
             found[home].append(one)
             if "difficult" in one.flags:
                 doubts.setdefault(home, "difficult")
             if not _is_stable(image, one):
-                doubts |= {name: doubts.get(name, "near_boundary") for name in (home, *_touched(image, one))}
+                doubts |= {name: doubts.get(name, "near_boundary") for name in (home, *touched_quadrants(image, one))}
     ordered = {name: sorted(marks, key=lambda one: (one.box.y1, one.box.x1)) for name, marks in found.items()}
     return {name: RegionObjects(tuple(marks), doubts.get(name, "")) for name, marks in ordered.items()}
 
@@ -96,7 +96,7 @@ def _is_stable(image: AnnotatedImage, one: Annotation) -> bool:
     return abs(x - 0.5) >= max(width / 2, _LEAST_DISTANCE) and abs(y - 0.5) >= max(height / 2, _LEAST_DISTANCE)
 
 
-def _touched(image: AnnotatedImage, one: Annotation) -> list[Quadrant]:
+def touched_quadrants(image: AnnotatedImage, one: Annotation) -> list[Quadrant]:
     """Return the quadrants that a box reaches into, or comes close to."""
     margin = _LEAST_DISTANCE
     columns = [one.box.x1 / image.width < 0.5 + margin, one.box.x2 / image.width > 0.5 - margin]

@@ -12,6 +12,8 @@ from functools import reduce
 from operator import mul
 from typing import Literal, get_args
 
+from gigavqa.construction.vistahop.names import folded_text, told_names
+
 ValueMethod = Literal["first_letter", "characters", "words", "vowels", "digit_sum", "year", "years_since"]
 VALUE_METHODS: tuple[ValueMethod, ...] = get_args(ValueMethod)
 Operation = Literal["add", "subtract", "multiply", "divide", "max", "min", "avg"]
@@ -101,7 +103,7 @@ def question_faults(question: str, names: Sequence[str]) -> list[str]:
     """
     text = " ".join(question.split())
     body = text.removesuffix(ENDING).strip()
-    folded = _folded(body)
+    folded = folded_text(body)
     faults = [] if text.endswith(ENDING) else [f"it does not end with '{ENDING}'"]
     if len(body) < _SHORTEST_QUESTION:
         faults.append(f"it has {len(body)} characters before its ending; at least {_SHORTEST_QUESTION}")
@@ -110,7 +112,7 @@ def question_faults(question: str, names: Sequence[str]) -> list[str]:
     if "the image" not in folded:
         faults.append("it does not speak of the image")
     faults += [f"it says '{phrase}'" for phrase in _FORBIDDEN if phrase in folded]
-    return faults + [f"it names '{name}'" for name in dict.fromkeys(names) if _names(folded, name)]
+    return faults + [f"it names '{name}'" for name in told_names(body, names)]
 
 
 def _holds(values: Sequence[int], rule: Condition) -> bool:
@@ -188,16 +190,6 @@ def _written(result: Fraction) -> str:
     if result.denominator == 1:
         return str(result.numerator)
     return f"{float(result):.2f}".rstrip("0")
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _names(folded: str, name: str) -> bool:
-    """Return whether a folded text has a name as whole words."""
-    word = _folded(name)
-    return bool(word) and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded) is not None
 
 
 _READERS: Mapping[str, Callable[[str], int]] = {

@@ -137,7 +137,7 @@ def test_a_dry_run_tells_calls_tokens_and_money_and_asks_nothing(
 def test_the_page_of_a_build_names_the_models_that_took_part_and_what_they_took() -> None:
     """Said beside spent; without calls it says that no model took part."""
     made = BuildSummary(
-        "chains", "COCO", 1, 1, {}, {"counts": {}, "sentences": []}, (), {"after": []}, 0, "questions", "all"
+        "chains", "COCO", 1, 1, {}, {"counts": {}, "sentences": []}, (), {"after": []}, 0, "questions", "x"
     )
     spent = Spending(asked=7, answered=6, failed=1, prompt_tokens=4321, dollars=1.25)
     account = CallAccount("relations", "big-model", Workload(calls=6, dollars=2.5), spent, {"dropped": {"schema": 2}})

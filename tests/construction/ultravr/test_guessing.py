@@ -10,7 +10,7 @@ import pytest
 from gigavqa.construction.candidates import Candidate
 from gigavqa.construction.guessing.guessing import BlindQuestion, score_readers
 from gigavqa.construction.question_records import blind_question
-from gigavqa.construction.selection import Quotas, balance_letters, select
+from gigavqa.construction.selection import Quotas, order_options, select
 from gigavqa.construction.ultravr.claims import Claims, is_open
 from tests.construction.ultravr.worlds import CONTEXT, RECIPES, candidates, land, plaza
 
@@ -27,7 +27,7 @@ def _questions(found: Sequence[Candidate]) -> list[BlindQuestion]:
     by_id = {one.id: one for one in found}
     chosen = [by_id[name] for name in select(by_id.values(), Quotas(per_image=0), 1).accepted]
     rng = np.random.default_rng(2)
-    texts = balance_letters((RECIPES[one.recipe].word(one, CONTEXT, rng) for one in chosen), 1)
+    texts = [order_options(one, RECIPES[one.recipe].word(one, CONTEXT, rng), 1) for one in chosen]
     return [blind_question(one, text) for one, text in zip(chosen, texts, strict=True)]
 
 

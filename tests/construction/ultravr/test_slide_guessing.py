@@ -10,7 +10,7 @@ from gigavqa.construction.draws import stream
 from gigavqa.construction.guessing.guessing import BlindQuestion, ReaderScore, rebalance, score_readers
 from gigavqa.construction.question_records import blind_question
 from gigavqa.construction.recipes.recipe import RecipeContext
-from gigavqa.construction.selection import Quotas, balance_letters, select
+from gigavqa.construction.selection import Quotas, order_options, select
 from gigavqa.construction.ultravr.ad_anomaly import AnomalousCell
 from gigavqa.construction.ultravr.slide_recipe import SlideRecipe
 from gigavqa.construction.ultravr.wsi_comparison import SlideComparison
@@ -33,7 +33,7 @@ def _asked(recipe: SlideRecipe, world: str) -> tuple[BlindQuestion, ...]:
     ]
     by_id = {each.id: each for each in proposed if isinstance(each, Candidate)}
     chosen = [by_id[name] for name in select(by_id.values(), Quotas(per_image=0), 1).accepted]
-    texts = balance_letters((recipe.word(each, CONTEXT, stream(0, each.id)) for each in chosen), 1)
+    texts = [order_options(each, recipe.word(each, CONTEXT, stream(0, each.id)), 1) for each in chosen]
     return tuple(blind_question(each, text) for each, text in zip(chosen, texts, strict=True))
 
 

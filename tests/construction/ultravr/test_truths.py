@@ -165,3 +165,21 @@ def test_a_description_that_may_fit_another_person_is_none() -> None:
     unknown = mark(3, "person", 1200, 900)
     assert "asked" in _found("cctv-relational-inference", one, other)
     assert "asked" not in _found("cctv-relational-inference", one, other, unknown)
+
+
+def test_a_description_is_held_against_persons_of_every_category() -> None:
+    """Of whom an age is told, no category is: a rider may be the adult who walks; a thing without an age may not."""
+    cues = {"facing": "left", "age": "adult", "pose": "walking"}
+    one = replace(mark(1, "person", 500, 500), attributes=cues)
+    other = replace(mark(2, "person", 900, 700), attributes={**cues, "pose": "standing"})
+    rider = replace(mark(3, "rider", 1200, 900), attributes={"age": "adult", "pose": "walking"})
+    assert "asked" in _found("cctv-relational-inference", one, other, mark(4, "bicycle", 1200, 900))
+    assert "asked" not in _found("cctv-relational-inference", one, other, rider)
+
+
+@pytest.mark.parametrize("value", ["none", "unknown"])
+def test_what_nobody_wears_or_saw_is_not_told(value: str) -> None:
+    """Two persons of whom one has a cap: the other's lack of one tells it from nobody else."""
+    capped = replace(mark(1, "person", 500, 500), attributes={"facing": "left", "headwear": "a cap"})
+    other = replace(mark(2, "person", 900, 700), attributes={"facing": "left", "headwear": value})
+    assert "asked" not in _found("cctv-relational-inference", capped, other)

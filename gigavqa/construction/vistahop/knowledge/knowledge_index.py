@@ -23,7 +23,7 @@ from gigavqa.construction.vistahop.knowledge.relations import PropertyTable, pro
 from gigavqa.construction.vistahop.knowledge.triple_files import read_facts
 from gigavqa.runtime.work_progress import counted
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Counts up whenever another index would be made of the same file."""
 
 KEPT_OF_GROUP = 30
@@ -63,6 +63,7 @@ CREATE INDEX neighbours_of ON neighbours (id);
 CREATE TABLE literals AS SELECT subject AS id, property, object AS value FROM facts WHERE NOT item;
 CREATE INDEX literals_of ON literals (id);
 CREATE INDEX entities_called ON names (folded);
+CREATE INDEX names_of ON names (id);
 DROP TABLE facts;
 DROP TABLE frequencies;
 """
@@ -130,6 +131,11 @@ class KnowledgeIndex:
                 "SELECT property, value FROM literals WHERE id = ? ORDER BY property, value LIMIT 200", (key,)
             )
         )
+
+    def names(self, key: str) -> list[str]:
+        """Return what an entity is called, aliases included, in small letters, sorted; at most 200."""
+        ask = "SELECT DISTINCT folded FROM names WHERE id = ? ORDER BY folded LIMIT 200"
+        return [name for (name,) in self._database.execute(ask, (key,))]
 
     def _one(self, statement: str, values: Sequence[Any]) -> Any:
         return self._database.execute(statement, values).fetchone()
