@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROOMS = ("service", "workers", "tiling")
 GUESTS = ("benchmarks", "demo")
-RECIPES = {Path("gigavqa/construction/ultravr")}
+RECIPES = {Path("gigavqa/construction/ultravr"), Path("gigavqa/construction/vistahop")}
 """Where a guest's own recipes are: its folder in the room of construction."""
 SUFFIXES = {".py", ".toml", ".j2", ".js", ".css", ".lua"}
 NAMES = re.compile(

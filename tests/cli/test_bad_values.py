@@ -83,7 +83,7 @@ def arguments(named: NamedCommand, tested: Any, value: str, place: Path) -> list
         if parameter is not tested and not parameter.required:
             continue
         metavar = str(parameter.metavar or "")
-        given = value if parameter is tested else GOOD.get(metavar, str(place))
+        given = value if parameter is tested else GOOD.get(metavar, str(place.parent if metavar == "FOLDER" else place))
         words += [given] if isinstance(parameter, TyperArgument) else [f"{max(parameter.opts, key=len)}={given}"]
     return [*words, *BESIDE.get(str(tested.name), ())] + (["tiny/images/plaza.png"] if tested.name in BESIDE else [])
 

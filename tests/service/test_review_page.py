@@ -143,7 +143,7 @@ def test_what_was_reviewed_is_found_again(
     reviewed: RunningGateway, settings: GatewaySettings, browser: Browser
 ) -> None:
     """By arrows and by filters, and the tables tell of all of it once nothing is left."""
-    elsewhere(lambda: [say(reviewed.client, record["id"], answer="3") for record in RECORDS[:2]])
+    elsewhere(lambda: [say(reviewed.client, RECORDS[at]["id"], answer=one) for at, one in enumerate("3A")])
     tab = browser.new_page()
     seen = Complaints(tab)
     tab.goto(f"{reviewed.url}{PAGE}")

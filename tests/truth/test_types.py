@@ -27,7 +27,7 @@ def test_an_import_and_a_check_count_the_types(tmp_path: Path) -> None:
 def test_several_letters_are_asked_for_and_guessed_less_often(tmp_path: Path) -> None:
     """A guess is one of all sets of letters but the empty one."""
     several = imported(FILES / "six_types.jsonl", tmp_path)[1][1]
-    text = direct_template().text(several, "", blind=False)
+    text = direct_template().text(several, "", "V1")
     assert "One option or several are correct" in text and "one or more of A, B and C, with commas" in text
     assert several.chance == pytest.approx(1 / 7)
 
