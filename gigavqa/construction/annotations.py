@@ -15,11 +15,19 @@ Ring = tuple[float, ...]
 """A closed outline `x1, y1, x2, y2, ...` in pixels, without its first point again at its end."""
 
 
+_UNKNOWN = frozenset({"", "?", "unknown", "unsure", "not sure", "not visible", "n/a", "null"})
+
+
 def attribute_text(value: AttributeValue) -> str:
     """Return an attribute's value as people read it: whole numbers without a point, texts without blanks around."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()
+
+
+def is_recorded(text: str) -> bool:
+    """Return whether an attribute's text says something: not that nobody knows it."""
+    return text.casefold() not in _UNKNOWN
 
 
 class Box(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gigavqa.construction.annotations import Annotation, attribute_text
+from gigavqa.construction.annotations import Annotation, attribute_text, is_recorded
 from gigavqa.construction.errors import BuildError
 
 
@@ -22,10 +22,13 @@ class Bundle:
 
     def holds(self, one: Annotation) -> bool | None:
         """Return whether an object of its category belongs to it; None where an attribute is not recorded."""
-        found = {name: one.attributes.get(name) for name in self.values}
-        if any(value is not None and attribute_text(value) not in self.values[name] for name, value in found.items()):
+        recorded = {name: attribute_text(value) for name, value in one.attributes.items() if name in self.values}
+        if all(recorded.get(name) in values for name, values in self.values.items()):
+            return True
+        told = {name: text for name, text in recorded.items() if is_recorded(text)}
+        if any(text not in self.values[name] for name, text in told.items()):
             return False
-        return None if None in found.values() else True
+        return None
 
     def document(self) -> dict[str, Any]:
         """Return the bundle as JSON."""

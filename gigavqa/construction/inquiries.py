@@ -87,7 +87,7 @@ class Inquiry(Protocol):
     """A question to models about annotated images, in calls of its own stages."""
 
     version: str
-    """Changes whenever calls or the reading of replies change: `cctv-cues/1`."""
+    """Changes whenever calls or the reading of replies change: `cues/1`."""
     later: Sequence[str]
     """Stages whose calls hang on the answers of the first one."""
 

@@ -130,8 +130,12 @@ class PartStore:
         path, earlier = self._beside(job_id, part, suffix)
         if isinstance(self._fs, LocalFileSystem):
             unfinished = Path(f"{path}.{secrets.token_hex(4)}")  # several gateways may write it at once
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
+            try:
+                unfinished.write_bytes(content)
+                unfinished.replace(path)
+            except OSError:
+                unfinished.unlink(missing_ok=True)
+                raise
         else:
             write_object(self._fs, path, content)
         if self._fs.exists(earlier):

@@ -39,6 +39,7 @@ GOOD = {
     "CHECKPOINT": MODEL,
     "QUERY": "heron",
     "NAME": "street",
+    "OUT": "new",
 }
 FOREIGN = ("Value error", "Input should", "validation error", "pydantic", "Traceback", "a fault of gigavqa")
 BESIDE = {

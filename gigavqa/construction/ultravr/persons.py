@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gigavqa.construction.annotations import Annotation, attribute_text
+from gigavqa.construction.annotations import Annotation, attribute_text, is_recorded
 
 FACING = "facing"
 _AGE, _POSE = "age", "pose"
@@ -13,8 +13,7 @@ _CUES: Mapping[str, str] = {
     "carried": "carrying {}",
 }
 _SEEN = (_AGE, _POSE, *_CUES)
-_NOTHING = frozenset({"none", "no", "nothing", "without", "n/a"})
-_UNKNOWN = frozenset({"", "unknown", "unsure", "not visible", "?"})
+_NOTHING = frozenset({"none", "no", "nothing", "without"})
 
 
 class Description(NamedTuple):
@@ -50,4 +49,4 @@ def _values(one: Annotation) -> dict[str, str]:
     """Return what can be seen of a person, by attributes whose names may be written with _ or -."""
     plain = {name.replace("_", " ").replace("-", " ").casefold(): value for name, value in one.attributes.items()}
     told = {name: attribute_text(plain[name]).replace("_", " ").strip() for name in _SEEN if name in plain}
-    return {name: value for name, value in told.items() if value.casefold() not in _UNKNOWN}
+    return {name: value for name, value in told.items() if is_recorded(value)}

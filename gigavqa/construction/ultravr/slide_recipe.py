@@ -16,15 +16,15 @@ from gigavqa.construction.candidates import Candidate, QuestionText, Rejection
 from gigavqa.construction.errors import BuildError
 from gigavqa.construction.recipes.recipe import RecipeContext
 from gigavqa.construction.ultravr.records import CATEGORY_QUOTA, ultravr_record
-from gigavqa.construction.ultravr.slide_findings import Findings, patient_of, read_findings, slide_table
+from gigavqa.construction.ultravr.slide_findings import Findings, patient_of, read_findings, slide_table, sure
 from gigavqa.construction.ultravr.slide_rois import SlideAreas, find_areas
-from gigavqa.construction.ultravr.slide_workflows import ROI_STEP, expert_workflow, preset_workflow
+from gigavqa.construction.ultravr.slide_workflows import ROI_STEP, contradicts, expert_workflow, preset_workflow
 from gigavqa.tiling.geometry import Size
 
 _REASONS: Mapping[str, str] = {
     "unlabelled": "labels do not say for sure what the question needs",
     "no_rois": "neither areas nor an expert's steps say where to look: mark areas in QuPath, or give Q2.1",
-    "no_steps": "an expert's steps are not complete, or no preset fits what is not known",
+    "no_steps": "an expert's steps are not complete, or no preset fits what is known",
     "implausible": "the claims do not go together on any slide, so that nobody needs to look",
 }
 
@@ -97,17 +97,21 @@ class SlideRecipe(ABC):
         for each in self.propose(findings, image, areas, rng):
             found = True
             if isinstance(each, SlideProposal):
-                yield self._candidate(each, image, areas)
+                yield self._candidate(each, image, areas, findings)
             else:
                 yield Rejection(self.name, image.image, *each)
         if not found:
             yield Rejection(self.name, image.image, "unlabelled", ", ".join(sorted(findings)) or "no label")
 
-    def _candidate(self, one: SlideProposal, image: AnnotatedImage, areas: SlideAreas) -> Candidate | Rejection:
+    def _candidate(
+        self, one: SlideProposal, image: AnnotatedImage, areas: SlideAreas, findings: Findings
+    ) -> Candidate | Rejection:
         rois = areas.rois(slide_table()["looked_at"][one.about])
         steps, by = expert_workflow(image.labels, self.category, rois), "expert"
         if steps is None and one.value is not None:
             steps, by = preset_workflow(one.about, one.value, rois), "preset"
+            if contradicts(steps, sure(findings)):
+                return Rejection(self.name, image.image, "no_steps", one.about)
         if steps is None:
             return Rejection(self.name, image.image, "no_steps", one.about)
         rois = sorted(steps[ROI_STEP] or rois)

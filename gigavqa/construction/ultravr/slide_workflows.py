@@ -15,6 +15,7 @@ SEPARATOR = ";"
 ROI_STEP, _CRITERIA = "Q2.1", "Q5.1"
 _PLAIN = "0"
 _MOST_FEATURES = 5
+_COMPONENTS = {"An invasive component": "invasive", "An in-situ component": "in_situ"}
 _GATES = {"Q2": (ROI_STEP, "Q3", "Q4"), "Q5": (_CRITERIA, "Q5.2")}
 """Steps that are answered where the answer to a question is Yes, and blank where it is No."""
 
@@ -25,6 +26,12 @@ def preset_workflow(about: str, value: int, rois: Sequence[int]) -> dict[str, An
     found = {**presets[_PLAIN], **presets.get(str(value), {})}
     asked: dict[str, Any] = {"Q2": "Yes", ROI_STEP: list(rois), "Q5": "Yes" if _CRITERIA in found else "No"}
     return {step: {**found, **asked}.get(step) for step in WSI_FORMATS}
+
+
+def contradicts(steps: Mapping[str, Any], findings: Mapping[str, int]) -> bool:
+    """Return whether a preset tells of a component that a slide is known not to have."""
+    named = _COMPONENTS.get(str(steps["Q6.3"]), "")
+    return findings.get(named) == 0
 
 
 @cache

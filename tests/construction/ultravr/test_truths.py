@@ -8,6 +8,7 @@ import pytest
 
 from gigavqa.benchmarks.ultravr.checks import check_sample
 from gigavqa.construction.annotations import AnnotatedImage, Annotation, Box
+from gigavqa.construction.bundles import Bundle
 from gigavqa.construction.candidates import Candidate
 from tests.benchmarks.ultravr.good_records import sample_from
 from tests.construction.ultravr.oracle import answer_of
@@ -177,9 +178,18 @@ def test_a_description_is_held_against_persons_of_every_category() -> None:
     assert "asked" not in _found("cctv-relational-inference", one, other, rider)
 
 
-@pytest.mark.parametrize("value", ["none", "unknown"])
+@pytest.mark.parametrize("value", ["none", "unknown", "unsure"])
 def test_what_nobody_wears_or_saw_is_not_told(value: str) -> None:
     """Two persons of whom one has a cap: the other's lack of one tells it from nobody else."""
     capped = replace(mark(1, "person", 500, 500), attributes={"facing": "left", "headwear": "a cap"})
     other = replace(mark(2, "person", 900, 700), attributes={"facing": "left", "headwear": value})
     assert "asked" not in _found("cctv-relational-inference", capped, other)
+
+
+def test_a_bundle_knows_no_age_of_whom_it_is_unsure() -> None:
+    """Who is neither in it nor out of it: nothing is counted then, unless unsure is what the bundle asks for."""
+    adult = replace(mark(1, "person", 500, 500), attributes={"age": "adult"})
+    unsure = replace(mark(2, "person", 900, 700), attributes={"age": "unsure"})
+    adults, others = (Bundle(name, "person", {"age": (name,)}) for name in ("adult", "unsure"))
+    assert [adults.holds(one) for one in (adult, unsure)] == [True, None]
+    assert [others.holds(one) for one in (adult, unsure)] == [False, True]
