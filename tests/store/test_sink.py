@@ -101,6 +101,23 @@ def test_what_earlier_versions_wrote_beside_parts_is_read(tmp_path: Path) -> Non
     assert previews.keys() == sorted([KEY, KEY[::-1]])
 
 
+def test_what_cannot_be_written_beside_a_part_leaves_nothing(tmp_path: Path) -> None:
+    """A folder has its name: the error is told, and no unfinished file stays."""
+    (tmp_path / "job=job_1").mkdir()
+    parts = PartStore(str(tmp_path))
+    (name,) = {path.name for path in _written_beside(parts, tmp_path)}
+    (tmp_path / "job=job_1" / name).unlink()
+    (tmp_path / "job=job_1" / name / "full").mkdir(parents=True)
+    with pytest.raises(OSError):
+        parts.write_beside("job_1", "part-1", TALLY, b"new")
+    assert [path.name for path in (tmp_path / "job=job_1").iterdir()] == [name]
+
+
+def _written_beside(parts: PartStore, root: Path) -> list[Path]:
+    parts.write_beside("job_1", "part-1", TALLY, b"old")
+    return list((root / "job=job_1").iterdir())
+
+
 async def test_a_response_that_a_retry_took_back_is_not_sunk(redis: Redis, tmp_path: Path) -> None:
     """Failures that were forgotten before the sink came are in no part."""
     job = await run_job(redis, 3, failing={"r1"})
