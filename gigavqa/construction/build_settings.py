@@ -26,7 +26,7 @@ class BuildSettings(BaseModel):
     options: ReaderOptions = Field(default=ReaderOptions(), description="what readers must be told")
     benchmark: str = Field(default="questions", description="whose records the questions are")
     recipes: tuple[str, ...] = Field(default=(), description="which recipes; all that the annotations allow if empty")
-    per_image: PositiveInt | None = Field(default=None, description="questions of an image at most")
+    per_image: NonNegativeInt | None = Field(default=None, description="questions of an image at most; 0: no bound")
     per_recipe: NonNegativeInt | None = Field(default=None, description="questions of a recipe at most; 0: no bound")
     parameters: dict[str, str] = Field(default={}, description="what is chosen of recipes, by their parameters")
     examples: NonNegativeInt = Field(default=0, description="pictures of each category set apart as examples")

@@ -1,6 +1,7 @@
 """Builds: the same inputs and seed give the same bytes, whatever was interrupted; data sets of builds keep reviews."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -306,6 +307,15 @@ def test_a_tool_s_file_of_a_build_makes_the_same_build(inputs: Path, tmp_path: P
         with again.folder.locked():
             again.run()
         assert list(again.records()) == records
+
+
+def test_zero_is_no_bound_on_the_questions_of_an_image(inputs: Path, tmp_path: Path) -> None:
+    """Where twelve is, if nothing is said."""
+    bounded, free = (
+        list(_build(inputs, tmp_path / name, **said).records()) for name, said in (("a", {}), ("b", {"per_image": 0}))
+    )
+    assert max(Counter(record["image"] for record in bounded).values()) == 12
+    assert len(free) > len(bounded)
 
 
 def test_one_object_less_leaves_most_questions_as_they_were(inputs: Path, tmp_path: Path) -> None:

@@ -116,7 +116,9 @@ Recipes = Annotated[
     str,
     typer.Option(metavar="NAME,NAME", help="Which questions; all that there are if omitted.", show_default=False),
 ]
-PerImage = Annotated[int | None, typer.Option(min=1, help="Questions of a picture at most; 12, or what recipes say.")]
+PerImage = Annotated[
+    int | None, typer.Option(min=0, help="Questions of a picture at most; 0 is no bound, else 12, or what recipes say.")
+]
 PerRecipe = Annotated[
     int | None, typer.Option(min=0, help="Questions of a recipe at most; 0 is no bound, else what it says.")
 ]
