@@ -13,15 +13,12 @@ WIDTH, HEIGHT, TILE = 60_000, 40_000, 512
 GIB = 2**30
 
 MEASURE = """
-import re, sys
+import sys
 from pathlib import Path
 from gigavqa.catalogue.families.qwen import QwenBudget
 from gigavqa.tiling.rendering import render
 from gigavqa.tiling.views import View
-
-def peak_bytes():
-    # not getrusage: its maximum is inherited from the process that started this one
-    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text()).group(1)) * 1024
+from tests.peak_memory import peak_bytes
 
 budget = QwenBudget(factor=32, min_pixels=65536, max_pixels=4096 * 4096)
 before = peak_bytes()

@@ -171,7 +171,7 @@ def test_a_picture_that_nobody_waits_for_is_not_decoded_to_its_end(narrow: Viewi
 def test_ending_gives_up_a_pyramid_that_is_being_made(tmp_path: Path) -> None:
     """Nothing of it stays, and the viewer ends at once."""
     (tmp_path / "data").mkdir()
-    Image.new("RGB", (6_000, 5_000)).save(tmp_path / "data/flat.png", compress_level=1)
+    Image.new("L", (16_000, 12_000)).save(tmp_path / "data/flat.png", compress_level=1)  # it takes seconds to make
     with viewing(tmp_path, "--patience-seconds", "0.1") as running:
         told = running.get("flat.png", "0,0,512,512/max/0/default.jpg")
         assert (told.status_code, "is being made" in told.text) == (503, True)

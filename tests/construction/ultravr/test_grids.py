@@ -299,11 +299,12 @@ def test_a_grid_is_read_in_low_bands(product: Path) -> None:
 
 
 _COMPOSE = """
-import resource, sys
+import sys
 from pathlib import Path
 from gigavqa.construction.ultravr.grids import GridDecoder, write_grid
+from tests.peak_memory import peak_bytes
 write_grid(sorted(Path(sys.argv[1]).glob("*.png")), 10, 10, Path(sys.argv[1]) / "grid.tif")
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(peak_bytes() >> 20)
 """
 
 
