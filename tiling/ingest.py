@@ -1,7 +1,6 @@
 """Makes a lossless tiled pyramid of an image once, so that every further view reads only what it shows."""
 
 import hashlib
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
+from gigavqa.runtime.durable_files import sync
 from gigavqa.tiling.digest import content_digest
 from gigavqa.tiling.displays.tone import Tone
 from gigavqa.tiling.file_facts import cached_read_plan
@@ -185,14 +185,6 @@ def make_pyramid(
 
 def _publish(partial: Path, pyramid: Path) -> None:
     """Rename when the bytes are on the disk, then make the name itself durable."""
-    _flush(partial)
+    sync(partial)
     partial.replace(pyramid)
-    _flush(pyramid.parent)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(pyramid.parent)

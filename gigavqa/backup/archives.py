@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from gigavqa.backup.errors import BackupInvalidError
 from gigavqa.contract.base import Contract
+from gigavqa.runtime.durable_files import sync
 from gigavqa.runtime.plurals import list_some
 from gigavqa.runtime.validation import describe_faults
 
@@ -174,12 +175,3 @@ def _has_digest(path: Path, digest: str) -> bool:
 def _write_durably(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     sync(path)
-
-
-def sync(path: Path) -> None:
-    """Let what a file holds, or a folder names, outlive a power failure."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

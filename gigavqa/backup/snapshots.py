@@ -18,8 +18,8 @@ from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 
-from gigavqa.backup.archives import sync
 from gigavqa.backup.errors import SnapshotRefusedError
+from gigavqa.runtime.durable_files import sync
 from gigavqa.runtime.embedded_store import start_store
 from gigavqa.runtime.errors import StateStoreUnavailableError
 from gigavqa.runtime.private_files import private_folder

@@ -35,6 +35,7 @@ from gigavqa.construction.readers.reader import AnnotationReader
 from gigavqa.construction.readers.registry import find_reader
 from gigavqa.construction.recipes.recipe import (
     CategoryNames,
+    GuessableRecipe,
     QuestionRecipe,
     RecipeContext,
 )
@@ -288,7 +289,9 @@ class Build:
         taken = [one.offering(chosen.offers[one.id]) for one in self.candidates() if one.id in chosen.offers]
         texts = [order_options(one, self._word(one), self.settings.seed) for one in taken]
         worded = list(zip(taken, texts, strict=True))
-        spared = frozenset(recipe.name for recipe in self.recipes if getattr(recipe, "is_guessable", False))
+        spared = frozenset(
+            recipe.name for recipe in self.recipes if isinstance(recipe, GuessableRecipe) and recipe.is_guessable
+        )
         scored = [each for each in worded if each[1].answer != ""]
         balanced = rebalance([blind_question(*each) for each in scored], spared)
         dropped = dict(balanced.dropped)

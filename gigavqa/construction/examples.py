@@ -1,11 +1,9 @@
 """Questions that a build sets apart as examples: all of some pictures, so that nothing asked is about one of them."""
 
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from gigavqa.construction.draws import stream
 from gigavqa.construction.errors import BuildError
 from gigavqa.evaluation.samples import EXAMPLES
 from gigavqa.runtime.plurals import count_noun
@@ -47,7 +45,7 @@ def _choose(records: Sequence[Mapping[str, Any]], number: int, seed: int) -> fro
         of_category.setdefault(category_of(record), set()).update(images_of(record))
     chosen: set[str] = set()
     for category in sorted(of_category, key=lambda name: (len(of_category[name]), name)):
-        draws = np.random.default_rng([seed, zlib.crc32(f"examples/{category}".encode())])
+        draws = stream(seed, "examples", category)
         others = sorted(of_category[category] - chosen)
         missing = max(0, number - len(of_category[category] & chosen))
         chosen.update(others[at] for at in draws.permutation(len(others))[:missing].tolist())

@@ -20,6 +20,7 @@ from gigavqa.evaluation.dataset_settings import REVIEWS
 from gigavqa.evaluation.datasets import Dataset
 from gigavqa.evaluation.errors import DatasetInvalidError, Problem, ReviewRefusedError
 from gigavqa.evaluation.reviews import ReviewEntry, Reviews, SampleReview, sample_digest, standing_reviews
+from gigavqa.runtime.durable_files import sync
 from gigavqa.runtime.plurals import count_noun
 from gigavqa.runtime.validation import describe_faults
 
@@ -116,11 +117,7 @@ class ReviewLog:
 
 def _sync_folders(folder: Path) -> None:
     for one in (folder, folder.parent):
-        held = os.open(one, os.O_RDONLY)
-        try:
-            os.fsync(held)
-        finally:
-            os.close(held)
+        sync(one)
 
 
 def review_files(folder: Path) -> Mapping[str, Path]:

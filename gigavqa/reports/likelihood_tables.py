@@ -29,6 +29,10 @@ _SORTED_BY = ("level", "category")
 
 Pairs = Mapping[int, tuple[AnswerWeight, AnswerWeight]]
 
+_LOGPROBS = (
+    Column(key="shown", title="picture", unit="number", decimals=3, keys={"metric": "logprob_shown"}),
+    Column(key="masked", title="masked", unit="number", decimals=3, keys={"metric": "logprob_masked"}),
+)
 _COLUMNS = (
     ColumnGroup(
         title="",
@@ -46,8 +50,7 @@ _COLUMNS = (
     ColumnGroup(
         title="log p of the answer",
         columns=(
-            Column(key="shown", title="picture", unit="number", decimals=3, keys={"metric": "logprob_shown"}),
-            Column(key="masked", title="masked", unit="number", decimals=3, keys={"metric": "logprob_masked"}),
+            *_LOGPROBS,
             Column(
                 key="gain",
                 title="difference",
@@ -86,8 +89,7 @@ _SAMPLE_COLUMNS = (
         title="",
         columns=(
             Column(key="answer_tokens", title="tokens", unit="count", keys={"metric": "answer_tokens"}),
-            Column(key="shown", title="picture", unit="number", decimals=3, keys={"metric": "logprob_shown"}),
-            Column(key="masked", title="masked", unit="number", decimals=3, keys={"metric": "logprob_masked"}),
+            *_LOGPROBS,
             Column(key="gain", title="difference", unit="number", decimals=3, keys={"metric": "logprob_gain"}),
             Column(key="ratio", title="p ratio", unit="number", decimals=2, keys={"metric": "ratio"}),
         ),

@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from gigavqa.contract.errors import PartUnreadableError
 from gigavqa.contract.responses import Response
+from gigavqa.runtime.durable_files import sync
 from gigavqa.store.object_stores import open_results, translate_store_errors, write_object
 
 _TEXT, _COUNT, _SECONDS = pa.string(), pa.int64(), pa.float64()
@@ -190,11 +191,7 @@ def _write_durably(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)
 
 
 def require_row(cursor: str, text: bytes) -> None:

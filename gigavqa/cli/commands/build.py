@@ -2,7 +2,6 @@
 
 from collections import Counter
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from gigavqa.construction.build_summary import BuildSummary
     from gigavqa.construction.builds import Build
     from gigavqa.construction.recipes.recipe import CategoryNames
-
-_PAGE, _PUBLISHED = "index.html", "published.json"
 
 
 class BuildGroup(HelpGroup):
@@ -213,16 +210,13 @@ def make(
     The same command again goes on where it was interrupted, and makes anew only what hangs on a change; without --from
     it repeats the last one. `gigavqa build NAME` is the same as `gigavqa build make NAME`.
     """
-    from gigavqa.construction.build_folder import BuildFolder, canonical_json
+    from gigavqa.construction.build_dataset import update_dataset
+    from gigavqa.construction.build_folder import BuildFolder
     from gigavqa.construction.build_settings import BuildSettings
     from gigavqa.construction.build_summary import BuildSummary
     from gigavqa.construction.builds import Build
-    from gigavqa.construction.calls.accounts import call_accounts
-    from gigavqa.construction.evidence_pictures import draw_evidence
-    from gigavqa.construction.page import render_page
-    from gigavqa.construction.publishing import dataset_mark, publish, require_own
+    from gigavqa.construction.publishing import require_own
     from gigavqa.evaluation.dataset_settings import REVIEWS
-    from gigavqa.reports.writers.verdict_files import open_whole_file
 
     home = Home.from_environment()
     folder = BuildFolder(_builds(), name)
@@ -263,19 +257,7 @@ def make(
         if made.questions == 0:
             print_omissions(made.omissions)
             raise ArgumentError(_no_questions(made))
-        told = {"benchmark": settings.benchmark, "title": settings.title}
-        stages = {name: folder.digest_of(name) for name in ("annotations", "samples")}
-        calls = call_accounts(folder) if settings.ask else []
-        asked = {"calls": [one.document() for one in calls]} if calls else {}
-        key = canonical_json({**told, **stages, **asked, "images": str(build.image_folder)})
-        page, target = folder.file(_PAGE), home.data / name
-        if not (folder.is_current("dataset", key) and folder.read_json(_PUBLISHED) == dataset_mark(target)):
-            publish(folder, folder.file("samples.jsonl"), build.image_folder, home.data, **told)
-            with open_whole_file(page) as file:
-                picture = partial(draw_evidence, build.image_folder)
-                file.write(render_page(made, build.records(), picture, calls).encode())
-            folder.write_json(_PUBLISHED, dataset_mark(target))
-            folder.finish("dataset", key, (_PAGE, _PUBLISHED))
+        page = update_dataset(build, made, home.data)
     print_json(made.document()) if json else print_build(made, page, has_reviews=(home.data / name / REVIEWS).is_dir())
 
 

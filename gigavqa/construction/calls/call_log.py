@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from gigavqa.construction.calls.errors import CallLogError
 from gigavqa.construction.calls.model_call import ModelCall
+from gigavqa.runtime.durable_files import sync
 
 _BLOCK_BYTES = 1 << 20
 
@@ -108,7 +109,7 @@ class CallLog:
         self._size = 0
         self._index = _Index()
         self._load()
-        _sync_folder(path.parent)
+        sync(path.parent)
 
     def close(self) -> None:
         """Close the file."""
@@ -253,11 +254,3 @@ def _result_line(result: RecordedReply | RequestFailure) -> dict[str, Any]:
     if isinstance(result, RequestFailure):
         return {"event": "failed", **result._asdict()}
     return {"event": "answered", **result._asdict(), "usage": result.usage._asdict()}
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -99,6 +99,13 @@ class AdjustableRecipe(Protocol):
         """Return the recipe with what is chosen of its parameters; its version tells it. Raises BuildError."""
 
 
+@runtime_checkable
+class GuessableRecipe(Protocol):
+    """A recipe of a form that gives itself away, made where somebody asks for it: its scores tell, and all stay."""
+
+    is_guessable: bool
+
+
 class Composite(NamedTuple):
     """A picture that was composed, as an annotated image, and how, as JSON."""
 

@@ -83,7 +83,7 @@ class OrientationVerification(TaskRecipe):
                 found = {quadrant: regions[quadrant] for quadrant in pair}
                 about = f"{category} in {pair[0]} and {pair[1]}"
                 if reason := next(filter(None, map(_doubt, found.values())), ""):
-                    yield Rejection(self.name, image.image, reason, about)
+                    yield self.rejection(image, reason, about)
                     continue
                 for which in _ORIENTATIONS:
                     yield self._candidate(image, (category, context.names[category]), found, which)

@@ -20,7 +20,7 @@ from gigavqa.construction.vistahop.chains import (
     ranked_hops,
     verified_chains,
 )
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity
 from gigavqa.construction.vistahop.knowledge.neighbours import MOST_NEIGHBOURS, Neighbour, neighbours_of
 from gigavqa.construction.vistahop.knowledge.relations import PropertyTable
@@ -82,7 +82,7 @@ class ChainSearch:
         self._taken: set[str] = set()
         self.counts: Counter[str] = Counter()
 
-    def of_picture(self, seeds: Sequence[KnownEntity]) -> Inquiry[PictureChains]:
+    def of_picture(self, seeds: Sequence[KnownEntity]) -> Dialogue[PictureChains]:
         """Find the chains of a picture's seeds, one seed after the other; no entity is on two of them.
 
         An entity that was taken once is never taken again in the picture, whatever came of it; no seed is taken.
@@ -94,14 +94,14 @@ class ChainSearch:
             found += yield from self._kept(completed)
         return PictureChains(verified_chains(found), dict(sorted(self.counts.items())))
 
-    def completed_of(self, entity: KnownEntity) -> Inquiry[list[EvidenceChain]]:
+    def completed_of(self, entity: KnownEntity) -> Dialogue[list[EvidenceChain]]:
         """Find the complete chains of a seed, before any is merged or left out, in the order of the search."""
         self._taken.add(entity.id)
         path = _SeedPaths(entity)
         yield from self._descend(path, ())
         return path.completed
 
-    def _descend(self, paths: "_SeedPaths", hops: tuple[ChainHop, ...]) -> Inquiry[None]:
+    def _descend(self, paths: "_SeedPaths", hops: tuple[ChainHop, ...]) -> Dialogue[None]:
         bounds, went = self._bounds, False
         if len(hops) < bounds.depth and paths.expansions < bounds.expansions:
             paths.expansions += 1
@@ -117,7 +117,7 @@ class ChainSearch:
                 paths.completed.append(EvidenceChain(paths.seed, hops))
             self.counts["completed" if len(hops) >= bounds.least else "dead_ends"] += 1
 
-    def _next_hops(self, current: KnownEntity) -> Inquiry[list[ChainHop]]:
+    def _next_hops(self, current: KnownEntity) -> Dialogue[list[ChainHop]]:
         """Find where a chain may go from an entity, in the order in which that is tried."""
         pool = neighbours_of(
             self._knowledge,
@@ -134,7 +134,7 @@ class ChainSearch:
         hops = yield from self._related(current, pool)
         return ranked_hops((yield from self._obscure(hops)))
 
-    def _concrete(self, pool: list[Neighbour]) -> Inquiry[list[Neighbour]]:
+    def _concrete(self, pool: list[Neighbour]) -> Dialogue[list[Neighbour]]:
         if not pool:
             return pool
         types = yield from asked(TypeQuestion(tuple(one.entity for one in pool)))
@@ -145,7 +145,7 @@ class ChainSearch:
         self.counts["abstract"] += len(pool) - len(kept)
         return kept
 
-    def _chosen(self, current: KnownEntity, pool: list[Neighbour]) -> Inquiry[list[Neighbour]]:
+    def _chosen(self, current: KnownEntity, pool: list[Neighbour]) -> Dialogue[list[Neighbour]]:
         if not pool:
             return pool
         told = tuple((self._table.label(name), value) for name, value in self._knowledge.values(current.id))
@@ -157,7 +157,7 @@ class ChainSearch:
         self.counts["not_chosen"] += len(pool) - len(kept)
         return kept
 
-    def _related(self, current: KnownEntity, pool: list[Neighbour]) -> Inquiry[list[ChainHop]]:
+    def _related(self, current: KnownEntity, pool: list[Neighbour]) -> Dialogue[list[ChainHop]]:
         if not pool:
             return []
         verdicts = yield from asked(RelationQuestion(current, tuple(pool)))
@@ -172,7 +172,7 @@ class ChainSearch:
         self.counts["not_related"] += len(pool) - len(hops)
         return hops
 
-    def _obscure(self, hops: list[ChainHop]) -> Inquiry[list[ChainHop]]:
+    def _obscure(self, hops: list[ChainHop]) -> Dialogue[list[ChainHop]]:
         if not hops or not self._asks:
             return hops
         scores = yield from asked(FamiliarityQuestion(tuple(hop.target for hop in hops)))
@@ -187,7 +187,7 @@ class ChainSearch:
         self.counts["familiar"] += len(hops) - len(kept)
         return kept
 
-    def _kept(self, completed: Sequence[EvidenceChain]) -> Inquiry[list[EvidenceChain]]:
+    def _kept(self, completed: Sequence[EvidenceChain]) -> Dialogue[list[EvidenceChain]]:
         """Choose the best chains of a seed that share nothing but it, with near duplicates merged."""
         kept: list[EvidenceChain] = []
         used: set[str] = set()

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from gigavqa.answers.abstention import abstains
 from gigavqa.benchmarks.vistahop.rule_judge import is_right
 from gigavqa.construction.vistahop.chains import EvidenceChain
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity
 from gigavqa.construction.vistahop.names import bare_name, folded_text, told_names
 from gigavqa.construction.vistahop.question_calls import JudgeCall, Judgment, RewriterCall, SolverAnswer, SolverCall
@@ -120,7 +120,7 @@ def verify_question(
     answers: Sequence[str],
     clues: Sequence[str] = (),
     most_rounds: int = MOST_ROUNDS,
-) -> Inquiry[LeakageRecord]:
+) -> Dialogue[LeakageRecord]:
     """Play rounds until a question passes, or there were so many; after the last nothing is rewritten."""
     rounds: list[LeakageRound] = []
     while True:
@@ -140,7 +140,7 @@ def verify_question(
 
 def _round(
     question: str, chain: EvidenceChain, names: Sequence[str], answers: Sequence[str], clues: Sequence[str]
-) -> Inquiry[LeakageRound | None]:
+) -> Dialogue[LeakageRound | None]:
     """Examine a question once; None where a model's answer is missing."""
     if faults := visual_question_faults(question, names):
         return LeakageRound(question, tuple(faults))
@@ -156,7 +156,7 @@ def _round(
     return found if found.is_shortcut else (yield from _ablation(found, answers, clues))
 
 
-def _ablation(passed: LeakageRound, answers: Sequence[str], told: Sequence[str]) -> Inquiry[LeakageRound | None]:
+def _ablation(passed: LeakageRound, answers: Sequence[str], told: Sequence[str]) -> Dialogue[LeakageRound | None]:
     """Ask a question that passed without each of its clues, all together."""
     clues = clues_of(passed.question, told)
     if not clues:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from gigavqa.construction.vistahop.chain_questions import DuplicateQuestion, MergedEdgeQuestion
 from gigavqa.construction.vistahop.chains import ChainHop, EvidenceChain, RelationVerdict
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity
 from gigavqa.construction.vistahop.knowledge.neighbours import Neighbour
 from gigavqa.construction.vistahop.knowledge.relations import PropertyTable
@@ -17,7 +17,7 @@ DuplicateGroup = tuple[tuple[int, ...], str]
 
 def merge_duplicates(
     chain: EvidenceChain, knowledge: KnowledgeIndex, table: PropertyTable, least_confidence: float
-) -> Inquiry[EvidenceChain | None]:
+) -> Dialogue[EvidenceChain | None]:
     """Return a chain whose near duplicates are one; None where an answer is missing, or a new edge does not hold."""
     told = yield from asked(DuplicateQuestion(chain))
     if told is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gigavqa.construction.calls.model_call import CallPicture, ModelCall
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity
 from gigavqa.construction.vistahop.names import folded_text
 from gigavqa.construction.vistahop.picture_filter import LEAST_ENTITIES
@@ -92,7 +92,7 @@ class DescriptionsQuestion:
         return tuple("" if _UNSEEN in folded_text(text) else text for text in found)
 
 
-def picture_entities(picture: CallPicture, size: Size, knowledge: KnowledgeIndex) -> Inquiry[PictureEntities]:
+def picture_entities(picture: CallPicture, size: Size, knowledge: KnowledgeIndex) -> Dialogue[PictureEntities]:
     """Find the entities of a picture; `size` is its own. A name that several entities have is no one's."""
     counts: Counter[str] = Counter()
     names: Sequence[str] = (yield from asked(NamesQuestion(picture, size))) or ()

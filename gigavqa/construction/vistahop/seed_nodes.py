@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from gigavqa.construction.calls.model_call import ModelCall
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity
 from gigavqa.construction.vistahop.knowledge.pages import PAGE_CHARACTERS
 from gigavqa.construction.vistahop.knowledge.relations import PropertyTable
@@ -62,7 +62,7 @@ class NodeCall:
 
 def seed_node(
     entity: KnownEntity, content: str, knowledge: KnowledgeIndex, table: PropertyTable
-) -> Inquiry[SeedNode | None]:
+) -> Dialogue[SeedNode | None]:
     """Find what is known of an entity; `content` is its page, empty where there is none.
 
     Where the page tells no property, the file's facts stand in; None where there are none either.

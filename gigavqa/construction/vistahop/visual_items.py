@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from gigavqa.construction.vistahop.chains import EvidenceChain
-from gigavqa.construction.vistahop.inquiries import Inquiry, asked
+from gigavqa.construction.vistahop.dialogues import Dialogue, asked
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex
 from gigavqa.construction.vistahop.leakage import (
     LeakageRecord,
@@ -102,7 +102,7 @@ def text_item_faults(item: TextItem, knowledge: KnowledgeIndex) -> list[str]:
 
 def visual_item(
     chain: EvidenceChain, picture: str, seed: VisualEntity, knowledge: KnowledgeIndex, *, seed_type: str = "ENTITY"
-) -> Inquiry[VisualItem | LostItem]:
+) -> Dialogue[VisualItem | LostItem]:
     """Make the item of a chain, whose seed is what the picture shows."""
     wording: QuestionWording | None = yield from asked(WordingCall(chain))
     if wording is None:
@@ -131,7 +131,7 @@ def leakage_shares(outcomes: Iterable[VisualItem | LostItem]) -> LeakageShares:
     )
 
 
-def _simplified(question: str, names: Sequence[str]) -> Inquiry[str]:
+def _simplified(question: str, names: Sequence[str]) -> Dialogue[str]:
     """Return a question in plain words; as it was where these have a fault that it has not."""
     simple = yield from asked(SimplificationCall(question))
     before = set(visual_question_faults(question, names))

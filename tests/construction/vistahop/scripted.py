@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from gigavqa.construction.calls.call_desk import CallOutcome, CallReading, DroppedCall, OpenCall
 from gigavqa.construction.calls.model_call import ModelCall
 from gigavqa.construction.calls.replies import ReplyReader
-from gigavqa.construction.vistahop.inquiries import Inquiry, ModelQuestion
+from gigavqa.construction.vistahop.dialogues import Dialogue, ModelQuestion
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnownEntity
 
 Script = Callable[[Any], Any]
@@ -20,12 +20,12 @@ def entity(key: str, name: str = "", frequency: int = 1) -> KnownEntity:
     return KnownEntity(key, name or key, "", "", frequency)
 
 
-def play(inquiry: Inquiry[Any], script: Script) -> Any:
-    """Play an inquiry by scripted replies, each of which must fit its call's schema."""
+def play(dialogue: Dialogue[Any], script: Script) -> Any:
+    """Play a dialogue by scripted replies, each of which must fit its call's schema."""
     try:
-        questions = next(inquiry)
+        questions = next(dialogue)
         while True:
-            questions = inquiry.send([_answer(question, script) for question in questions])
+            questions = dialogue.send([_answer(question, script) for question in questions])
     except StopIteration as end:
         return end.value
 

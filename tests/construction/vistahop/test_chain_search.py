@@ -19,7 +19,7 @@ from gigavqa.construction.vistahop.chain_questions import (
 )
 from gigavqa.construction.vistahop.chain_search import ChainBounds, ChainSearch, PictureChains
 from gigavqa.construction.vistahop.chains import EvidenceChain, chain_faults
-from gigavqa.construction.vistahop.inquiries import play_by_rule
+from gigavqa.construction.vistahop.dialogues import play_by_rule
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, open_knowledge
 from gigavqa.construction.vistahop.knowledge.relations import property_table
 from tests.construction.vistahop.scripted import play
@@ -180,8 +180,8 @@ def of_line(line: KnowledgeIndex, script: Callable[[Any], Any] | None = None, **
     """The chains of v0; without a script, by rule."""
     start = line.entity("v0")
     assert start
-    inquiry = ChainSearch(line, TABLE, seed=0, bounds=ChainBounds(**bounds), asks=script is not None)
-    return play_by_rule(inquiry.of_picture([start])) if script is None else play(inquiry.of_picture([start]), script)
+    dialogue = ChainSearch(line, TABLE, seed=0, bounds=ChainBounds(**bounds), asks=script is not None)
+    return play_by_rule(dialogue.of_picture([start])) if script is None else play(dialogue.of_picture([start]), script)
 
 
 def plain(question: Any) -> Any:

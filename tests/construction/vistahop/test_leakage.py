@@ -11,7 +11,7 @@ from gigavqa.benchmarks.vistahop.samples import VistaHopSample
 from gigavqa.construction.calls.errors import ReplyFaultError
 from gigavqa.construction.vistahop.chain_search import ChainSearch
 from gigavqa.construction.vistahop.chains import EvidenceChain
-from gigavqa.construction.vistahop.inquiries import play_by_rule, play_inquiries
+from gigavqa.construction.vistahop.dialogues import play_by_rule, play_dialogues
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, open_knowledge
 from gigavqa.construction.vistahop.knowledge.relations import property_table
 from gigavqa.construction.vistahop.leakage import (
@@ -114,8 +114,8 @@ def verified(
 ) -> LeakageRecord:
     """The record of a question."""
     names = chain_names(chain, knowledge)
-    inquiry = verify_question(question, chain, names=names, answers=["Ida Strand"], **more)
-    return play(inquiry, replies)  # type: ignore[no-any-return]
+    dialogue = verify_question(question, chain, names=names, answers=["Ida Strand"], **more)
+    return play(dialogue, replies)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -334,8 +334,8 @@ def test_a_desk_reads_judgments_by_their_reader(chain: EvidenceChain, knowledge:
         said = "Ida Strand" if call.stage == "4-solver" else GOOD
         return {field: [{"original_index": 1, word: said}]}
 
-    inquiry = verify_question(GOOD, chain, names=chain_names(chain, knowledge), answers=["Ida Strand"])
-    ((_, record),) = play_inquiries(ScriptedDesk(reply), [("q", inquiry)], lambda _: "m")
+    dialogue = verify_question(GOOD, chain, names=chain_names(chain, knowledge), answers=["Ida Strand"])
+    ((_, record),) = play_dialogues(ScriptedDesk(reply), [("q", dialogue)], lambda _: "m")
     assert isinstance(record, LeakageRecord) and record.outcome == "unresolved"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gigavqa.construction.vistahop.inquiries import play_by_rule
+from gigavqa.construction.vistahop.dialogues import play_by_rule
 from gigavqa.construction.vistahop.knowledge.knowledge_index import KnowledgeIndex, KnownEntity, open_knowledge
 from gigavqa.construction.vistahop.knowledge.relations import property_table
 from gigavqa.construction.vistahop.seed_nodes import SeedNode, seed_node
@@ -33,8 +33,8 @@ def known(knowledge: KnowledgeIndex, key: str) -> KnownEntity:
 def found(knowledge: KnowledgeIndex, key: str, properties: Any, content: str = PAGE) -> SeedNode | None:
     """The node of an entity whose page is read so."""
     reply = {"description": "A firm.", "entity_type": "object", "properties": properties, "related_entities": [" a "]}
-    inquiry = seed_node(known(knowledge, key), content, knowledge, TABLE)
-    return play(inquiry, lambda _: None if properties is None else reply)  # type: ignore[no-any-return]
+    dialogue = seed_node(known(knowledge, key), content, knowledge, TABLE)
+    return play(dialogue, lambda _: None if properties is None else reply)  # type: ignore[no-any-return]
 
 
 def test_a_page_tells_properties_of_which_plain_ones_count(knowledge: KnowledgeIndex) -> None:

@@ -1,4 +1,4 @@
-"""Inquiries beside each other: what they ask goes out together by stage; who has no answer yet stays open."""
+"""Dialogues beside each other: what they ask goes out together by stage; who has no answer yet stays open."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import pytest
 
 from gigavqa.construction.calls.call_desk import DroppedCall, OpenCall
 from gigavqa.construction.calls.model_call import ModelCall
-from gigavqa.construction.vistahop import inquiries
+from gigavqa.construction.vistahop import dialogues
 from gigavqa.construction.vistahop.chain_questions import FamiliarityQuestion, HopQuestion
-from gigavqa.construction.vistahop.inquiries import Inquiry, OpenInquiry, asked, play_inquiries
+from gigavqa.construction.vistahop.dialogues import Dialogue, OpenDialogue, asked, play_dialogues
 from tests.construction.vistahop.scripted import ScriptedDesk, entity
 
 
-def scores(name: str, steps: int) -> Inquiry[list[Any]]:
+def scores(name: str, steps: int) -> Dialogue[list[Any]]:
     """Ask for a score several times, and once for a choice; return all answers."""
     found = []
     for step in range(steps):
@@ -32,29 +32,29 @@ def reply(call: ModelCall) -> Any:
 
 
 def test_what_all_ask_next_goes_out_together_stage_by_stage() -> None:
-    """Three inquiries of one and two steps take three rounds of calls; each is told its own answers."""
+    """Three dialogues of one and two steps take three rounds of calls; each is told its own answers."""
     desk = ScriptedDesk(reply)
     work = [(name, scores(name, steps)) for name, steps in (("a", 1), ("b", 2), ("c", 1))]
-    found = dict(play_inquiries(desk, work, lambda _: "m"))
+    found = dict(play_dialogues(desk, work, lambda _: "m"))
     assert [sorted(call.stage for call in calls) for calls in desk.asked] == [
         ["3-familiarity"] * 3,
         ["3-familiarity"] * 3,
         ["3-next_hops"] * 2,
     ]
     assert found["a"] == [(0.2,), (), (0.2,)]
-    assert found["b"] == OpenInquiry("2 of --at-most-calls 2 are asked"), "a later run goes on from there"
+    assert found["b"] == OpenDialogue("2 of --at-most-calls 2 are asked"), "a later run goes on from there"
     assert found["c"] == [None, (), (0.2,)], "a reply that could not be read is no answer"
 
 
 def test_a_run_holds_so_many_at_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that ask nothing end at once, and others take their place."""
-    monkeypatch.setattr(inquiries, "MOST_TOGETHER", 3)
+    monkeypatch.setattr(dialogues, "MOST_TOGETHER", 3)
     desk = ScriptedDesk(reply)
 
-    def idle() -> Inquiry[list[Any]]:
+    def idle() -> Dialogue[list[Any]]:
         return []
         yield ()
 
     work = ((f"x{each}", scores(f"x{each}", 1) if each % 2 else idle()) for each in range(14))
-    assert len(dict(play_inquiries(desk, work, lambda _: "m"))) == 14
+    assert len(dict(play_dialogues(desk, work, lambda _: "m"))) == 14
     assert max(len(calls) for calls in desk.asked) == 3

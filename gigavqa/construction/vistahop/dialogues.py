@@ -1,6 +1,6 @@
-"""Inquiries: work that asks questions as it goes, played by a build's models, or by rule where no model takes part.
+"""Dialogues: work that asks questions as it goes, played by a build's models, or by rule where no model takes part.
 
-An inquiry is a generator. It yields questions that may be asked together, is sent their answers in the same order, and
+A dialogue is a generator. It yields questions that may be asked together, is sent their answers in the same order, and
 returns what it found. Of itself it is a function of answers: who plays it again with the recorded ones finds the same.
 """
 
@@ -13,7 +13,7 @@ from gigavqa.construction.calls.replies import ReplyReader
 
 
 class ModelQuestion(Protocol):
-    """What an inquiry asks: the call for a model, and what its reply says.
+    """What a dialogue asks: the call for a model, and what its reply says.
 
     All questions of a stage are of one type. Where its replies are no JSON, it may have a static `reader`, which takes
     the text and raises ReplyFaultError; `read` then takes what that returns.
@@ -41,46 +41,46 @@ class CallAsker(Protocol):
 
 
 Found = TypeVar("Found")
-Inquiry = Generator[tuple[ModelQuestion, ...], Sequence[Any], Found]
+Dialogue = Generator[tuple[ModelQuestion, ...], Sequence[Any], Found]
 """Yields questions, is sent an answer to each: None where no reply could be read."""
 
 MOST_TOGETHER = 256
-"""Inquiries that are under way together: what a run holds in memory."""
+"""Dialogues that are under way together: what a run holds in memory."""
 
 
-class OpenInquiry(NamedTuple):
-    """An inquiry with a question that has no answer yet. A later run plays it again, and asks from there on."""
+class OpenDialogue(NamedTuple):
+    """A dialogue with a question that has no answer yet. A later run plays it again, and asks from there on."""
 
     why: str
 
 
-def asked(question: ModelQuestion) -> Inquiry[Any]:
-    """Ask one question within an inquiry, and return its answer."""
+def asked(question: ModelQuestion) -> Dialogue[Any]:
+    """Ask one question within a dialogue, and return its answer."""
     (answer,) = yield (question,)
     return answer
 
 
-def play_by_rule(inquiry: Inquiry[Found]) -> Found:
-    """Play an inquiry without a model; each of its questions can be answered by rule."""
+def play_by_rule(dialogue: Dialogue[Found]) -> Found:
+    """Play a dialogue without a model; each of its questions can be answered by rule."""
     try:
-        questions = next(inquiry)
+        questions = next(dialogue)
         while True:
-            questions = inquiry.send([question.by_rule() for question in questions])  # type: ignore[attr-defined]
+            questions = dialogue.send([question.by_rule() for question in questions])  # type: ignore[attr-defined]
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def play_inquiries(
+def play_dialogues(
     desk: CallAsker,
-    inquiries: Iterable[tuple[str, Inquiry[Found]]],
+    dialogues: Iterable[tuple[str, Dialogue[Found]]],
     model_of: Callable[[ModelQuestion], str],
-) -> Iterator[tuple[str, Found | OpenInquiry]]:
-    """Play inquiries beside each other, and yield what each found as it ends, by its key, which no other has.
+) -> Iterator[tuple[str, Found | OpenDialogue]]:
+    """Play dialogues beside each other, and yield what each found as it ends, by its key, which no other has.
 
     What all of them ask next goes out together, stage by stage; so a model is asked by hundreds, however often one of
     them must wait for an answer. `model_of` names the model for a question.
     """
-    left = iter(inquiries)
+    left = iter(dialogues)
     waiting: dict[str, _Waiting] = {}
     while True:
         while len(waiting) < MOST_TOGETHER and (one := next(left, None)) is not None:
@@ -88,34 +88,34 @@ def play_inquiries(
         if not waiting:
             return
         answers = _answers(desk, waiting, model_of)
-        for key, (inquiry, _) in list(waiting.items()):
+        for key, (dialogue, _) in list(waiting.items()):
             del waiting[key]
             told = answers[key]
-            if isinstance(told, OpenInquiry):
+            if isinstance(told, OpenDialogue):
                 yield key, told
             else:
-                yield from _advance(waiting, key, inquiry, told)
+                yield from _advance(waiting, key, dialogue, told)
 
 
 class _Waiting(NamedTuple):
-    inquiry: Any
+    dialogue: Any
     questions: tuple[ModelQuestion, ...]
 
 
 def _advance(
-    waiting: dict[str, _Waiting], key: str, inquiry: Inquiry[Found], answers: Sequence[Any] | None
+    waiting: dict[str, _Waiting], key: str, dialogue: Dialogue[Found], answers: Sequence[Any] | None
 ) -> Iterator[tuple[str, Found]]:
-    """Let an inquiry go on until it asks, or yield what it found."""
+    """Let a dialogue go on until it asks, or yield what it found."""
     try:
-        questions = next(inquiry) if answers is None else inquiry.send(answers)
-        waiting[key] = _Waiting(inquiry, questions)
+        questions = next(dialogue) if answers is None else dialogue.send(answers)
+        waiting[key] = _Waiting(dialogue, questions)
     except StopIteration as end:
         yield key, end.value
 
 
 def _answers(
     desk: CallAsker, waiting: Mapping[str, _Waiting], model_of: Callable[[ModelQuestion], str]
-) -> dict[str, list[Any] | OpenInquiry]:
+) -> dict[str, list[Any] | OpenDialogue]:
     asked_now = [
         (key, place, question, question.call(model_of(question)))
         for key, (_, questions) in waiting.items()
@@ -127,7 +127,7 @@ def _answers(
         outcomes = desk.ask([call for *_, call in these], getattr(these[0][2], "reader", None))
         for (key, place, question, _), outcome in zip(these, outcomes, strict=True):
             if isinstance(outcome, OpenCall):
-                told[key] = OpenInquiry(outcome.why)
-            elif isinstance(outcome, CallReading) and not isinstance(told[key], OpenInquiry):
+                told[key] = OpenDialogue(outcome.why)
+            elif isinstance(outcome, CallReading) and not isinstance(told[key], OpenDialogue):
                 told[key][place] = question.read(outcome.value)
     return told

@@ -9,7 +9,7 @@ from typing import Any
 from gigavqa.construction.calls.budgets import CallBudget
 from gigavqa.construction.calls.call_desk import CallDesk
 from gigavqa.construction.vistahop.chain_search import ChainSearch, PictureChains
-from gigavqa.construction.vistahop.inquiries import OpenInquiry, play_inquiries
+from gigavqa.construction.vistahop.dialogues import OpenDialogue, play_dialogues
 from gigavqa.construction.vistahop.knowledge.knowledge_index import open_knowledge
 from gigavqa.construction.vistahop.knowledge.relations import property_table
 from tests.construction.calls.conftest import Service
@@ -49,18 +49,18 @@ def test_a_search_that_a_budget_stops_goes_on_where_it_was_and_asks_nothing_twic
         asked[json.dumps(messages)] += 1
         return reply(service.server.body, sum(one["role"] == "assistant" for one in messages))
 
-    def searched(desk: CallDesk) -> dict[str, PictureChains | OpenInquiry]:
+    def searched(desk: CallDesk) -> dict[str, PictureChains | OpenDialogue]:
         seeds = {f"picture {n}": knowledge.entity(f"p{n}v0") for n in range(PICTURES)}
         work = [
             (name, ChainSearch(knowledge, property_table(), seed=0).of_picture([seed]))
             for name, seed in seeds.items()
             if seed
         ]
-        return dict(play_inquiries(desk, work, lambda _: ENTRY.id))
+        return dict(play_dialogues(desk, work, lambda _: ENTRY.id))
 
     service.server.begin(answer)
     stopped = searched(open_desk(budget=CallBudget(calls=AT_FIRST)))
-    assert all(isinstance(one, OpenInquiry) for one in stopped.values()) and asked.total() == AT_FIRST
+    assert all(isinstance(one, OpenDialogue) for one in stopped.values()) and asked.total() == AT_FIRST
     found = searched(open_desk())
     chains = [one.chains[0] for one in found.values() if isinstance(one, PictureChains)]
     assert [len(chain.hops) for chain in chains] == [HOPS] * PICTURES
